@@ -80,6 +80,9 @@ KR_API double kr_report_phase_seconds(const kr_report *report, uint32_t ordinal)
  * met), "filtered" (hits that the keys ruled out), "repaired" (probes whose hit was wrong, so that the keys
  * were searched), "untraced" (ranges answered without rays, wholly or from some row on).
  *
+ * Of lookups in an index of keep=host that is divided: "parts that travelled" to the device, "bytes that
+ * travelled", "probes answered by the CPU".
+ *
  * Of scans, if kr_scan_options.count_work is 1: "rays", "primitives" (of scenes, that rays met; each stands
  * for one row or several), "intersections" (rows whose own cubes or triangles rays met), "rows compared"
  * (rows whose values were compared one by one), "rows skipped" (rows that needed no comparison, as vectors or

@@ -166,7 +166,10 @@ void kr_call_report(kr_work *w, const kr_call *c, kr_report *report)
     if (!kr_work_goes_on(w))
         return;
     kr_stopwatch_stop(w->watch); /* before that, a GPU's phases are not read */
-    kr_report made = {.probes = c->lower->count, .log = c->log, .phases = w->watch->phases};
+    kr_report made = {.probes = c->lower->count,
+                      .log = c->log,
+                      .phases = w->watch->phases,
+                      .has_kept = c->index->ops->kept != NULL};
     kr_work_sync(w);
     read_counters(w, c, &made);
     if (kr_work_goes_on(w)) {

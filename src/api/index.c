@@ -1,6 +1,7 @@
 /* kr_index_*: check the arguments, resolve the spec, report. */
 #include "base/util/structs.h"
 #include "index/kinds/choose.h"
+#include "index/lookup/kept.h"
 #include "index/lookup/plan.h"
 
 #include <stdio.h>
@@ -202,6 +203,7 @@ kr_status kr_index_explain(kr_device *device, kr_operation operation, const char
     kr_spec parsed;
     kr_shape shape;
     const char *reason = NULL;
+    char divided[96] = "";
     if (!explanation)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_explain: explanation is NULL");
     if ((unsigned)operation < KR_OP_POINT || (unsigned)operation > KR_OP_JOIN)
@@ -217,15 +219,18 @@ kr_status kr_index_explain(kr_device *device, kr_operation operation, const char
         status = kr_spec_format(&parsed, made.spec, sizeof made.spec, err);
     if (status != KR_OK)
         return status;
-    const kr_family_ops *ops = kr_family_ops_of(parsed.kind->family, keys->type);
+    const kr_family_ops *ops = kr_index_ops(device, &parsed, keys->type);
     const uint32_t bits = kr_type_significant_bits(keys->type);
-    const kr_probe_case of = {device, &parsed, keys->count, need.footprint_nbytes, bits, bits, n_probes};
+    const kr_probe_case of = {device, &parsed, keys->count, need.footprint_nbytes,
+                              bits,   bits,    n_probes,    ops->kept != NULL};
     const kr_probe_plan plan = kr_order_plan_probes(&of);
     made.footprint_nbytes = need.footprint_nbytes;
     made.peak_nbytes = need.peak_nbytes;
     snprintf(made.device, sizeof made.device, "%s", device->name);
     kr_family_tracer(ops, device, made.tracer);
-    snprintf(made.reason, sizeof made.reason, "%s%s", reason, doubts(&of, &plan, spec));
+    if (ops->kept)
+        ops->kept->explain(&shape, divided);
+    snprintf(made.reason, sizeof made.reason, "%s%s%s", reason, doubts(&of, &plan, spec), divided);
     snprintf(made.probe_order, sizeof made.probe_order, "%s: %s", kr_order_searched_name(plan.way),
              plan.reason);
     made.memory_accesses_per_probe = ops->touches(&shape);

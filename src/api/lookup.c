@@ -10,6 +10,10 @@ static void answer(kr_work *w, const kr_call *c, const kr_sink *sink)
     const uint32_t mark = kr_work_mark(w);
     const int takes = kr_call_sink_needs_values(sink);
     kr_column values;
+    if (c->index->ops->kept) { /* which brings values where they are read, if at all */
+        kr_staged_answer(w, &c->query, c->lower, c->upper, sink, sink->values);
+        return;
+    }
     if (takes)
         values = kr_column_bring(w, sink->values, "a copy of the values");
     kr_work_lap(w, "copy");

@@ -112,7 +112,8 @@ static kr_status run(many *m, const kr_wanted *wanted, kr_stream *stream, kr_err
         counts |= m->sinks[i].report && m->sinks[i].count_work;
     }
     kr_call_open(&w, &m->call, wanted, reports ? &watch : NULL, counts);
-    bring_values(&w, m);
+    if (!m->call.index->ops->kept) /* which brings values where they are read, if at all */
+        bring_values(&w, m);
     const kr_many job = {&m->call.query, wanted->lower,   wanted->upper, m->sinks,
                          m->columns,     m->call.reaches, m->n};
     kr_many_answer(&w, &job);

@@ -23,6 +23,16 @@ static kr_status check_memory(const kr_index *index, const kr_sink *sink, int pr
                          probes ? "an array of the sink is" : "the probes are");
 }
 
+/* Parts of a divided index travel when the host knows which. */
+static kr_status refuse_divided(const kr_index *index, kr_error *err)
+{
+    return index->ops->kept
+               ? kr_fail(err, KR_ERR_UNSUPPORTED,
+                         "an index of keep=host answers no prepared lookups, since each waits for "
+                         "parts that travel; use kr_index_lookup, or an index of keep=device")
+               : KR_OK;
+}
+
 /* What a run could not do without waiting. */
 static kr_status check_limits(const prepared_lookup *p, kr_error *err)
 {
@@ -110,6 +120,8 @@ static kr_status prepare(kr_index *index, const kr_wanted *w, const kr_sink *sin
     kr_sink used = {0};
     int probes = 1, out = 1;
     kr_status status = kr_call_check_batch(index, w, NULL, &probes, err);
+    if (status == KR_OK)
+        status = refuse_divided(index, err);
     if (status == KR_OK && !prepared)
         status = kr_fail(err, KR_ERR_ARGUMENT, "prepared is NULL");
     if (status == KR_OK)

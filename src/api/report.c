@@ -66,12 +66,14 @@ uint64_t kr_report_order_probes(const kr_report *report, uint32_t ordinal)
 
 /* ---- Counters -------------------------------------------------------------------------------- */
 
-uint32_t kr_report_counter_count(const kr_report *report)
-{
-    return !report ? 0 : report->has_scan_work ? KR_SCAN_WORKS : report->n_counters;
-}
+/* What a report counts: names and as many numbers. */
+typedef struct counters {
+    uint32_t n;
+    const char *const *names;
+    const uint64_t *values;
+} counters;
 
-const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal)
+static counters counters_of(const kr_report *report)
 {
     static const char *const names[] = {
         [KR_WORK_RAYS] = "rays",         [KR_WORK_HITS] = "hits",         [KR_WORK_FILTERED] = "filtered",
@@ -84,16 +86,35 @@ const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal)
         [KR_SCAN_REFINED] = "rows compared",
         [KR_SCAN_SPARED] = "rows skipped",
     };
-    if (ordinal >= kr_report_counter_count(report))
-        return NULL;
-    return report->has_scan_work ? scan_names[ordinal] : names[ordinal];
+    static const char *const kept_names[] = {
+        [KR_KEPT_TRAVELS] = "parts that travelled",
+        [KR_KEPT_NBYTES] = "bytes that travelled",
+        [KR_KEPT_ON_HOST] = "probes answered by the CPU",
+    };
+    if (!report)
+        return (counters){0, NULL, NULL};
+    if (report->has_scan_work)
+        return (counters){KR_SCAN_WORKS, scan_names, report->scan.work};
+    if (report->has_kept)
+        return (counters){KR_KEPT_FACTS, kept_names, report->log.kept};
+    return (counters){report->n_counters, names, report->counters};
+}
+
+uint32_t kr_report_counter_count(const kr_report *report)
+{
+    return counters_of(report).n;
+}
+
+const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal)
+{
+    const counters all = counters_of(report);
+    return ordinal < all.n ? all.names[ordinal] : NULL;
 }
 
 uint64_t kr_report_counter_value(const kr_report *report, uint32_t ordinal)
 {
-    if (ordinal >= kr_report_counter_count(report))
-        return 0;
-    return report->has_scan_work ? report->scan.work[ordinal] : report->counters[ordinal];
+    const counters all = counters_of(report);
+    return ordinal < all.n ? all.values[ordinal] : 0;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */

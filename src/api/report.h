@@ -13,6 +13,7 @@ struct kr_report {
     uint64_t counters[KR_WORK_COUNTS];
     kr_scan_log scan; /* of a scan: its steps and its counters */
     uint32_t has_scan_work;
+    uint32_t has_kept; /* of a lookup in a divided index: log.kept */
 };
 
 /* Releases what the report holds. */

@@ -193,9 +193,10 @@ static void begin_piece(streaming *s, streaming_piece *piece, uint64_t first, ui
 /* A piece's pairs leave after the next piece has come. */
 static void run_pieces(streaming *s, uint64_t all)
 {
+    const uint64_t piece = kr_work_goes_on(s->work) ? kr_query_piece(s->index, PIECE) : PIECE;
     uint32_t turn = 0, last = 0;
     for (uint64_t first = 0, end; first < all && kr_work_goes_on(s->work); first = end) {
-        end = all - first < PIECE ? all : first + PIECE;
+        end = all - first < piece ? all : first + piece;
         begin_piece(s, &s->pieces[turn], first, end - first);
         if (first)
             give_piece(s, &s->pieces[last]);

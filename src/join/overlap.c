@@ -24,6 +24,14 @@ static kr_column codes_of(const overlap_side *side, const void *codes, int with_
                        .validity = with_validity ? side->validity : NULL};
 }
 
+static void take_bounds(const overlap *o, overlap_side *side)
+{
+    for (int i = 0; i < 2; ++i) {
+        side->bounds[i] = take(o, side->n * kr_type_width(side->type), "intervals as codes");
+        side->bound[i] = codes_of(side, side->bounds[i], 0);
+    }
+}
+
 static void take_side(const overlap *o, overlap_side *side, int with_ends)
 {
     const uint64_t nbytes = side->n * kr_type_width(side->type);
@@ -32,10 +40,7 @@ static void take_side(const overlap *o, overlap_side *side, int with_ends)
     side->validity = take(o, side->n / 8 + 1, "which intervals are not empty");
     side->start = codes_of(side, side->starts, 1);
     side->end = codes_of(side, side->ends, 1);
-    for (int i = 0; i < 2; ++i) {
-        side->bounds[i] = take(o, nbytes, "intervals as codes");
-        side->bound[i] = codes_of(side, side->bounds[i], 0);
-    }
+    take_bounds(o, side);
 }
 
 static void encode(overlap *o, int number, const kr_column from[2], int with_ends)
@@ -196,6 +201,8 @@ static void keep_pairs(overlap *o, kr_join *join)
     kr_work *w = o->work;
     const int keeps_left = kr_join_keeps_left(o->job->type);
     overlap_find(o);
+    if (keeps_left && kr_work_goes_on(w) && o->indexes[1]->ops->kept)
+        take_bounds(o, &o->sides[0]); /* its ranges are searched once more when pairs are copied */
     const kr_found alone = keeps_left ? select_left(o, 0) : (kr_found){.n = 0};
     const uint64_t pairs = o->found[0] + o->found[1], n = pairs + alone.n;
     if (o->found[0] > UINT64_MAX / 64 || o->found[1] > UINT64_MAX / 64)

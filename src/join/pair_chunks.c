@@ -75,7 +75,7 @@ static void send(kr_work *w, const kr_pair_chunks *c, const kr_pair_slot *slot)
 /* A query whose pairs are cut. */
 typedef struct source {
     const kr_query *query;
-    const kr_matches *matches;
+    kr_matches *matches;
     int indexed_is_left;
     uint64_t first_row;
 } source;
@@ -128,7 +128,7 @@ static void cut(kr_work *w, kr_pair_chunks *c, const source *from, const uint64_
     }
 }
 
-void kr_pair_chunks_give(kr_work *w, kr_pair_chunks *c, const kr_query *query, const kr_matches *matches,
+void kr_pair_chunks_give(kr_work *w, kr_pair_chunks *c, const kr_query *query, kr_matches *matches,
                          uint64_t found, int indexed_is_left, uint64_t first_row)
 {
     const source from = {query, matches, indexed_is_left, first_row};

@@ -36,7 +36,7 @@ void kr_pair_chunks_close(kr_pair_chunks *c);
 /* The `found` pairs of a query, cut between probes, or within one that has more than a chunk holds. Probes
  * are rows from first_row on. Enqueues on the work's stream, which is the query's; earlier chunks are handed
  * over meanwhile. */
-void kr_pair_chunks_give(kr_work *work, kr_pair_chunks *c, const kr_query *query, const kr_matches *matches,
+void kr_pair_chunks_give(kr_work *work, kr_pair_chunks *c, const kr_query *query, kr_matches *matches,
                          uint64_t found, int indexed_is_left, uint64_t first_row);
 /* Hands over what is on its way. */
 void kr_pair_chunks_drain(kr_work *work, kr_pair_chunks *c);

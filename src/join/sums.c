@@ -27,21 +27,43 @@ static void sum_by_lookups(kr_work *w, const kr_sums_job *job, const kr_index *i
 }
 
 /* The matches of all entries, which are probes in the order of their codes. */
-static kr_match *find_matches(kr_work *w, const kr_index *index, const kr_sorted *right)
+static kr_matches find_matches(kr_work *w, const kr_index *index, const kr_sorted *right)
 {
     const int wide = kr_type_key_bits(index->info.type) == 64;
     const kr_column codes = {.type = wide ? KR_U64 : KR_U32, .count = right->n, .data = right->keys.data};
-    kr_match *matches = kr_work_take(w, right->n * sizeof *matches, "matches");
     kr_query query = {.n = 0};
     kr_query_make(w, index, &codes, NULL, &query);
     query.plan = kr_order_plan_in_order();
-    kr_query_locate(w, &query, KR_PUT_MATCH, matches);
+    const kr_matches matches = kr_matches_read(w, &query);
     kr_work_lap(w, "search");
     return matches;
 }
 
-/* The left side is indexed: each distinct right key is looked up, and its total goes to the left rows that
- * match (Wu, "Fast Database Join on Ray-tracing Core Equipped GPU", 4.3 and Algorithm 6). */
+/* Each distinct right key is looked up, and its total goes to the left rows that match. */
+static void add_runs(kr_work *w, const kr_sums_job *job, const kr_index *index, const kr_sorted *right,
+                     const kr_column *values, uint64_t *out)
+{
+    const kr_matches matches = find_matches(w, index, right);
+    const int counts = job->sink->result == KR_RESULT_COUNT;
+    if (!kr_work_goes_on(w))
+        return;
+    runs_params params = {
+        .of = kr_reduce_of(&matches.rows, counts ? KR_RESULT_SUM_ROWS : job->sink->result,
+                           job->sink->values ? values : NULL)
+                  .params,
+        .keys = right->keys.data,
+        .rows = right->rows.data,
+        .n = right->n,
+        .key_bits = kr_type_key_bits(index->info.type),
+        .counts = (uint32_t)counts,
+    };
+    params.of.matches = matches.matches;
+    params.of.out = out;
+    kr_work_run(w, matches.rows.walk->sum_runs, &params, right->n);
+}
+
+/* The left side is indexed (Wu, "Fast Database Join on Ray-tracing Core Equipped GPU", 4.3 and Algorithm 6).
+ */
 static void sum_by_runs(kr_work *w, const kr_sums_job *job, const kr_index *index)
 {
     const uint64_t nbytes = job->how.left->count * sizeof(uint64_t);
@@ -50,26 +72,10 @@ static void sum_by_runs(kr_work *w, const kr_sums_job *job, const kr_index *inde
     const kr_build build = {.spec = &index->spec, .keys = right};
     const kr_sorted sorted = kr_sorted_build(w, &build);
     kr_work_lap(w, "sort");
-    const kr_match *matches = sorted.n ? find_matches(w, index, &sorted) : NULL;
     uint64_t *out = job->reaches ? job->sink->out : kr_work_take(w, nbytes, "sums of left rows");
-    if (!kr_work_goes_on(w))
-        return;
-    const int counts = job->sink->result == KR_RESULT_COUNT;
-    const kr_rows rows = index->ops->rows(index->self);
-    runs_params params = {
-        .of = kr_reduce_of(&rows, counts ? KR_RESULT_SUM_ROWS : job->sink->result,
-                           job->sink->values ? &values : NULL)
-                  .params,
-        .keys = sorted.keys.data,
-        .rows = sorted.rows.data,
-        .n = sorted.n,
-        .key_bits = kr_type_key_bits(index->info.type),
-        .counts = (uint32_t)counts,
-    };
-    params.of.matches = matches;
-    params.of.out = out;
     kr_work_fill(w, out, 0, nbytes);
-    kr_work_run(w, rows.walk->sum_runs, &params, sorted.n);
+    if (sorted.n)
+        add_runs(w, job, index, &sorted, &values, out);
     if (!job->reaches)
         kr_work_copy(w, job->sink->out, out, nbytes);
     kr_work_lap(w, "sums");

@@ -7,6 +7,7 @@
 #include "fault_joins.h"
 #include "fault_saved.h"
 #include "fault_scans.h"
+#include "inside.h"
 
 #include <unistd.h>
 
@@ -141,6 +142,29 @@ static uint32_t capabilities_of(const char *spec)
     return 0;
 }
 
+/* Indexes that are divided here: with this layout the CPU answers all probes, with the other one all parts
+ * travel. */
+static int is_divided(const char *spec)
+{
+    return strstr(spec, "keep=host") != NULL;
+}
+
+static void divide(kr_device *device, const char *spec)
+{
+    if (is_divided(spec))
+        kr_divide_indexes(device, KEYS / 5, strstr(spec, "layout=aos") ? 1 : UINT64_MAX);
+}
+
+/* Not of the library: lookups can be prepared, which divided indexes refuse. */
+enum { CAN_PREPARE = 1 << 16 };
+
+/* What a test may do with an index of this spec. */
+static uint32_t abilities_of(const char *spec)
+{
+    const uint32_t can = capabilities_of(spec);
+    return is_divided(spec) ? can & ~(uint32_t)KR_CAN_UPDATE : can | CAN_PREPARE;
+}
+
 /* A run after the first takes no memory, so only the first can fail. */
 static kr_status ask_prepared(kr_index *index, int ranges, kr_error *err)
 {
@@ -169,7 +193,7 @@ static kr_status ask_all(kr_index *index, uint32_t can, kr_error *err)
             status = ask(index, (kr_result)result, range ? ASK_RANGES : ASK_POINTS, err);
     if (!status)
         status = ask_many(index, ranges, err);
-    if (!status)
+    if (!status && can & CAN_PREPARE)
         status = ask_prepared(index, ranges, err);
     if (!status && ranges)
         status = ask(index, KR_RESULT_ROWS, ASK_FIRST_OF_RANGES, err);
@@ -315,7 +339,7 @@ static int has_part(uint32_t can, int part)
 
 static kr_status use_index(kr_device *device, const char *spec, int part, kr_stream *stream, kr_error *err)
 {
-    const uint32_t can = capabilities_of(spec);
+    const uint32_t can = abilities_of(spec);
     kr_index *index = NULL;
     kr_status status = kr_index_create(device, spec, &key_column, row_ids, stream, &index, err);
     if (!status)
@@ -341,6 +365,7 @@ static kr_status scenario(const char *spec, int part, int own_allocator, kr_erro
     kr_status status = kr_device_open("cpu", &options, &device, err);
     if (status)
         return status;
+    divide(device, spec);
     status = kr_stream_create(device, &stream, err);
     if (!status)
         status = capabilities_of(spec) & KR_CAN_SCAN
@@ -395,6 +420,8 @@ static uint64_t fail_each(const char *spec, int part, fault *f, int own_allocato
 static const char *const specs[] = {"array:probes=sorted",
                                     "array:layout=aos,probes=as-is",
                                     "array:probes=partitioned",
+                                    "array:keep=host",
+                                    "array:keep=host,layout=aos",
                                     "eytzinger:probes=partitioned",
                                     "pivot",
                                     "rx",
@@ -456,7 +483,7 @@ static void check_spec(const char *spec)
     /* The device's own allocator fails in one place, whatever asks it: one index and one table show it. */
     const int without_allocator = strcmp(spec, specs[0]) == 0 || strcmp(spec, "full") == 0;
     for (int part = 0; part < PARTS; ++part)
-        if (has_part(capabilities_of(spec), part))
+        if (has_part(abilities_of(spec), part))
             check_part(spec, part, without_allocator);
 }
 

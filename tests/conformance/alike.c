@@ -84,7 +84,7 @@ static int is_first(const kr_spec_list *list, uint32_t number, char rests[][KR_S
 int kr_spec_can_update(const char *spec)
 {
     char value[32];
-    return kr_spec_capabilities(spec) & KR_CAN_UPDATE &&
+    return kr_spec_capabilities(spec) & KR_CAN_UPDATE && !kr_spec_keeps_on_host(spec) &&
            strcmp(kr_spec_option(spec, "updates", value), "off") != 0;
 }
 

@@ -64,3 +64,9 @@ kr_type kr_fitting_type(const char *spec, kr_type type)
         return type;
     return bits >= 16 ? KR_U16 : KR_U8;
 }
+
+int kr_spec_keeps_on_host(const char *spec)
+{
+    char value[32];
+    return strcmp(kr_spec_option(spec, "keep", value), "host") == 0;
+}

@@ -20,8 +20,7 @@ static void test_caps(kr_suite *suite, const kr_suite_device *on, const char *sp
         kr_device *device = NULL;
         kr_device_info info = {.struct_size = sizeof info};
         refusals = 0;
-        if (!kr_test_ok(suite, kr_device_open(on->info.name, &options, &device, &err), &err,
-                        "kr_device_open"))
+        if (!kr_test_ok(suite, kr_open_like(on, &options, &device, &err), &err, "kr_device_open"))
             break;
         kr_fixture_check_all(&fixture, device, spec, KR_ERR_DEVICE_MEMORY, &refusals);
         refused_once |= refusals;
@@ -56,10 +55,11 @@ static void test_cap_text(kr_suite *suite, const kr_suite_device *on, const char
     kr_device_options options = {.struct_size = sizeof options};
     char number[32];
     kr_status status = kr_index_estimate(on->device, spec, &keys.view, &estimate, &err);
-    options.memory_cap_nbytes = built_nbytes(on, spec, &keys.view) / 2;
+    /* Parts of an index in host memory are built under small caps, too. */
+    options.memory_cap_nbytes = built_nbytes(on, spec, &keys.view) / (kr_spec_keeps_on_host(spec) ? 200 : 2);
     snprintf(number, sizeof number, "%llu", (unsigned long long)options.memory_cap_nbytes);
     if (!status)
-        status = kr_device_open(on->info.name, &options, &device, &err);
+        status = kr_open_like(on, &options, &device, &err);
     if (kr_test_ok(suite, status, &err, "kr_device_open")) {
         status = kr_index_create(device, spec, &keys.view, NULL, NULL, &index, &err);
         if (kr_test_refused(suite, KR_ERR_DEVICE_MEMORY, status, &err, "a cap of half the index"))
@@ -68,7 +68,7 @@ static void test_cap_text(kr_suite *suite, const kr_suite_device *on, const char
         kr_device_close(device);
     }
     options.memory_cap_nbytes = estimate.peak_nbytes;
-    if (kr_test_ok(suite, kr_device_open(on->info.name, &options, &device, &err), &err, "kr_device_open")) {
+    if (kr_test_ok(suite, kr_open_like(on, &options, &device, &err), &err, "kr_device_open")) {
         status = kr_index_create(device, spec, &keys.view, NULL, NULL, &index, &err);
         kr_test_ok(suite, status, &err, "a cap of the estimated peak");
         kr_index_destroy(index);
@@ -118,8 +118,9 @@ static int build_and_look(kr_suite *suite, kr_device *device, const char *spec, 
 /* Cancels at the first report of progress, at the second, the fourth and so on, until none is left. */
 static void test_cancel(kr_suite *suite, const kr_suite_device *on, const char *spec)
 {
-    /* Scenes take longer than sorting, and report earlier. */
-    const uint64_t n = (UINT64_C(1) << (on->is_host && kr_casts_rays(on, spec) ? 18 : 22)) + 4321;
+    /* Scenes take longer than sorting, and report earlier; divided indexes report each part. */
+    const uint32_t bits = kr_spec_keeps_on_host(spec) ? 16 : on->is_host && kr_casts_rays(on, spec) ? 18 : 22;
+    const uint64_t n = (UINT64_C(1) << bits) + 4321;
     kr_test_column keys = kr_test_column_make(KR_U32, n, KR_PATTERN_DENSE, KR_NULLS_NONE, suite->seed);
     uint64_t *counts = kr_test_calloc(n, sizeof *counts);
     uint32_t refusals = 1, ever = 0;
@@ -129,8 +130,7 @@ static void test_cancel(kr_suite *suite, const kr_suite_device *on, const char *
         kr_error err = {0};
         kr_device *device = NULL;
         refusals = 0;
-        if (!kr_test_ok(suite, kr_device_open(on->info.name, &options, &device, &err), &err,
-                        "kr_device_open"))
+        if (!kr_test_ok(suite, kr_open_like(on, &options, &device, &err), &err, "kr_device_open"))
             break;
         if (build_and_look(suite, device, spec, &keys.view, counts, &refusals) && refusals) {
             uint32_t again = 0;
@@ -155,7 +155,7 @@ void kr_run_limits(kr_suite *suite)
         kr_test_special(suite, "memory-cap", 0, test_caps);
         kr_test_special(suite, "memory-cap-text", 0, test_cap_text);
     }
-    if (suite->listed->is_first_of_kind &&
+    if ((suite->listed->is_first_of_kind || kr_spec_keeps_on_host(suite->spec)) && !suite->listed->is_brief &&
         kr_test_begin(suite, "cancel/%s/%s", suite->on->info.name, suite->spec) && kr_device_runs(suite)) {
         test_cancel(suite, suite->on, suite->spec);
         kr_test_end(suite);

@@ -27,6 +27,9 @@ static const char usage[] =
     "  --order-seed N         shuffle the order of the indexes, so that runs with --seconds cover all in "
     "time\n"
     "  --seed N               of all random data [42]\n"
+    "  --part-rows N          rows of the parts that indexes of keep=host are divided into, also on a CPU; "
+    "0: as\n"
+    "                         programs get them, on GPUs only, and as large as the memory wants [150]\n"
     "Each index gets a line when it ends. The list as a whole decides which tests an index takes: the tests "
     "and\n"
     "their number are the same with any --jobs and --shard. Indexes that differ in options for GPUs are "
@@ -70,6 +73,8 @@ static int read_valued(arguments *given, const char *word, const char *value)
         given->settings.filter = value;
     else if (!strcmp(word, "--seed"))
         good = read_number(value, 0, UINT64_MAX, &given->settings.seed);
+    else if (!strcmp(word, "--part-rows"))
+        good = read_number(value, 0, UINT32_MAX, &o->part_rows);
     else if (!strcmp(word, "--order-seed"))
         good = read_number(value, 1, UINT64_MAX, &o->order_seed);
     else if (!strcmp(word, "--shard"))
@@ -151,7 +156,7 @@ static int print_tables(const arguments *given)
 int main(int argc, char **argv)
 {
     static arguments given = {.settings = {.seed = 42},
-                              .options = {.device = "all", .n_shards = 1, .jobs = 1}};
+                              .options = {.device = "all", .n_shards = 1, .jobs = 1, .part_rows = 150}};
     kr_totals totals = {0};
     const int stop = parse(argc, argv, &given);
     if (stop)

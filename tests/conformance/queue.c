@@ -1,6 +1,7 @@
 /* Units wait in one order, and each thread takes the next. A thread has devices of its own: caps, peaks and
  * bytes in use belong to a device object, so tests that change or count them cannot disturb each other. */
 #include "queue.h"
+#include "inside.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -47,7 +48,8 @@ typedef struct queue {
 
 /* ---- Devices -------------------------------------------------------------------------------- */
 
-static int open_device(const kr_device_info *info, uint32_t threads, kr_suite_device *on)
+/* Indexes of keep=host are divided on every device, also where device memory is host memory. */
+static int open_device(const kr_device_info *info, uint32_t threads, uint64_t part_rows, kr_suite_device *on)
 {
     const kr_device_options options = {.struct_size = sizeof options, .threads = threads};
     kr_error err = {0};
@@ -55,6 +57,8 @@ static int open_device(const kr_device_info *info, uint32_t threads, kr_suite_de
         fprintf(stderr, "cannot open %s: %s\n", info->name, err.text);
         return 0;
     }
+    if (part_rows)
+        kr_divide_indexes(on->device, part_rows, 0);
     on->info = *info;
     on->is_host = strcmp(info->name, "cpu") == 0;
     return 1;
@@ -74,7 +78,7 @@ uint32_t kr_open_devices(const kr_queue_options *options, uint32_t threads, uint
     for (uint32_t ordinal = 0; n < most && kr_device_describe(ordinal, &info, &err) == KR_OK; ++ordinal) {
         if (!is_asked_for(options, &info))
             continue;
-        if (!open_device(&info, threads, &devices[n])) {
+        if (!open_device(&info, threads, options->part_rows, &devices[n])) {
             kr_close_devices(devices, n);
             return 0;
         }

@@ -13,6 +13,7 @@ typedef struct kr_queue_options {
     uint32_t shard, n_shards;
     uint64_t order_seed; /* 0: the order of the list */
     double seconds;      /* 0: until all is done */
+    uint64_t part_rows;  /* of parts of indexes of keep=host (kr_keeping); 0: as the memory wants */
 } kr_queue_options;
 
 typedef struct kr_totals {

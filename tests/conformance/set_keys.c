@@ -351,8 +351,7 @@ static int change_under_cap(subject *s, uint64_t cap)
     kr_error err = {0};
     change c;
     int refused = -1;
-    if (!kr_test_ok(s->suite, kr_device_open(s->on->info.name, &options, &capped.device, &err), &err,
-                    "kr_device_open"))
+    if (!kr_test_ok(s->suite, kr_open_like(s->on, &options, &capped.device, &err), &err, "kr_device_open"))
         return 0;
     if (begin(s, capped.device, &err)) {
         make_change(s, ALL_ROWS, &c);

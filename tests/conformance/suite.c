@@ -1,4 +1,5 @@
 #include "suite.h"
+#include "inside.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -116,11 +117,29 @@ uint64_t kr_in_use(kr_device *device)
     return kr_device_query(device, &info, NULL) ? UINT64_MAX : info.in_use_nbytes;
 }
 
+kr_status kr_open_like(const kr_suite_device *on, const kr_device_options *options, kr_device **device,
+                       kr_error *err)
+{
+    const kr_status status = kr_device_open(on->info.name, options, device, err);
+    if (status == KR_OK)
+        kr_divide_indexes_like(*device, on->device);
+    return status;
+}
+
 uint64_t kr_component_sum(const kr_index *index)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; kr_index_component_name(index, i); ++i)
         sum += kr_index_component_nbytes(index, i);
+    return sum;
+}
+
+uint64_t kr_component_on_host(const kr_index *index)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; kr_index_component_name(index, i); ++i)
+        if (strcmp(kr_index_component_name(index, i), "host memory") == 0)
+            sum += kr_index_component_nbytes(index, i);
     return sum;
 }
 

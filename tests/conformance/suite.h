@@ -86,8 +86,13 @@ typedef struct kr_test_work {
 } kr_test_work;
 kr_test_work kr_test_work_of(const kr_report *report);
 
-/* Bytes of all components of an index. */
+/* Opens the device once more, with other options. */
+kr_status kr_open_like(const kr_suite_device *on, const kr_device_options *options, kr_device **device,
+                       kr_error *err);
+
+/* Bytes of all components of an index, and of that in host memory, which no cap counts. */
 uint64_t kr_component_sum(const kr_index *index);
+uint64_t kr_component_on_host(const kr_index *index);
 
 /* ---- specs.c -------------------------------------------------------------------------------- */
 
@@ -113,6 +118,8 @@ uint32_t kr_spec_capabilities(const char *spec);
 kr_status kr_spec_refuses(const char *spec, const kr_column *keys, const char **must_name);
 /* The type, or a smaller one where the spec does not hold all of its values. */
 kr_type kr_fitting_type(const char *spec, kr_type type);
+/* 1: entries are kept in host memory, so that the footprint is more than any device holds. */
+int kr_spec_keeps_on_host(const char *spec);
 /* The value of an option in the completed spec, e.g. "3d"; "" if the kind has no such option. */
 const char *kr_spec_option(const char *spec, const char *option, char value[32]);
 

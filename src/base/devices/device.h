@@ -54,6 +54,8 @@ typedef struct kr_device_ops {
     /* Pinned host memory, from which copies are fastest. */
     void *(*stage)(kr_device *device, uint64_t nbytes, kr_error *err);
     void (*unstage)(kr_device *device, void *memory);
+    /* Optional: bytes that `allocate` can give now, those that it keeps for later included. */
+    uint64_t (*available)(kr_device *device);
     /* Optional: pins memory of the caller, and ends that. */
     kr_status (*pin)(kr_device *device, void *memory, uint64_t nbytes, kr_error *err);
     void (*unpin)(kr_device *device, void *memory);
@@ -104,6 +106,14 @@ typedef struct kr_device_ops {
                      void *stream, kr_error *err);
 } kr_device_ops;
 
+/* For tests of indexes of keep=host (index/kept). All 0 for programs. */
+typedef struct kr_keeping {
+    uint32_t divides;      /* 1: they are divided on this device, also if its memory is host memory */
+    uint64_t part_rows;    /* rows of a part, about; 0: as the memory wants */
+    uint64_t probe_nbytes; /* a probe that the CPU answers costs as much as the travel of so many bytes; 0: as
+                              was measured */
+} kr_keeping;
+
 /* The common head of every back end's device structure. */
 struct kr_device {
     const kr_device_ops *ops;
@@ -111,7 +121,8 @@ struct kr_device {
     kr_device_options options; /* a full copy; memory_cap_nbytes 0: no cap */
     uint32_t has_default_cap;  /* 1: the caller named none */
     uint32_t block_nbytes;     /* shared memory that a block program may have (base/program/block.h) */
-    kr_stream own;             /* the device's own stream */
+    kr_keeping keeping;
+    kr_stream own; /* the device's own stream */
     _Atomic uint64_t in_use_nbytes, peak_nbytes;
     struct kr_tracer *_Atomic tracer; /* what casts rays here, made on first use: base/tracers/tracer.h */
     void (*tracer_close)(struct kr_tracer *tracer); /* called before the device closes */
@@ -178,6 +189,9 @@ uint64_t kr_peak_most(kr_peak *peak);
 /* Counts memory that a library takes (nbytes > 0) or gives back (< 0) on the device's behalf, for a call on
  * that stream. Returns 0 if the cap does not allow it; giving back always succeeds. */
 int kr_device_charge(kr_device *device, const kr_stream *stream, int64_t nbytes);
+
+/* Bytes that the device can still give, below its cap and of its memory. Others take some, too. */
+uint64_t kr_device_left(kr_device *device);
 
 void kr_device_drain(kr_device *device);
 kr_status kr_device_copy(kr_device *device, void *to, const void *from, uint64_t nbytes, kr_stream *stream,

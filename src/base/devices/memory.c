@@ -77,6 +77,19 @@ int kr_device_charge(kr_device *device, const kr_stream *stream, int64_t nbytes)
     return 1;
 }
 
+uint64_t kr_device_left(kr_device *device)
+{
+    const uint64_t cap = device->options.memory_cap_nbytes, used = atomic_load(&device->in_use_nbytes);
+    const uint64_t below = !cap ? UINT64_MAX : cap > used ? cap - used : 0;
+    kr_device_info info = {0};
+    uint64_t left = UINT64_MAX;
+    if (device->ops->available)
+        left = device->ops->available(device);
+    else if (device->ops->query(device, &info, NULL) == KR_OK)
+        left = info.memory_nbytes > used ? info.memory_nbytes - used : 0;
+    return below < left ? below : left;
+}
+
 static kr_status no_memory(kr_device *device, uint64_t nbytes, uint64_t in_use, const char *what,
                            const char *help, const kr_error *cause, kr_error *err)
 {

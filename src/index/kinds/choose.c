@@ -1,4 +1,5 @@
 #include "index/kinds/choose.h"
+#include "index/kinds/index.h"
 
 #include <string.h>
 
@@ -91,11 +92,12 @@ kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, co
 kr_status kr_choose_shape(const kr_shape *shape, kr_need *estimate, kr_error *err)
 {
     kr_need family = {0};
-    const kr_family_ops *ops = kr_family_ops_of(shape->spec->kind->family, shape->type);
+    const kr_family_ops *ops = kr_index_ops(shape->device, shape->spec, shape->type);
     kr_status status = ops->estimate(shape, &family, err);
     if (status != KR_OK)
         return status;
-    family.peak_nbytes += shape->staged_nbytes;
+    if (!ops->kept) /* which copies a column chunk by chunk */
+        family.peak_nbytes += shape->staged_nbytes;
     *estimate = family;
     return KR_OK;
 }

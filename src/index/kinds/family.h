@@ -29,6 +29,12 @@ typedef struct kr_shape {
     uint64_t staged_nbytes; /* of keys, validity and row ids to copy to the device first */
 } kr_shape;
 
+/* One more than the largest row id: of indexed rows, and of those that were given, with those of NULL keys.
+ */
+typedef struct kr_row_ends {
+    uint64_t indexed, given;
+} kr_row_ends;
+
 /* The input of a build, all in device memory. */
 typedef struct kr_build {
     const kr_spec *spec;
@@ -36,6 +42,8 @@ typedef struct kr_build {
     const uint32_t *row_ids; /* or NULL: 0, 1, 2, ... */
     uint32_t *is_unique;     /* NULL, or 0, which becomes 1 if the build finds that no key is given twice */
     uint32_t used_bits; /* codes are below 2^used_bits, which spares passes of a sort; 0: nothing is known */
+    uint32_t rows_ascend; /* 1: row ids of equal keys ascend, so that rows need no order of their own */
+    kr_row_ends *ends;    /* what a divided index finds out about row ids that are given; NULL: nothing */
 } kr_build;
 
 /* One batch to locate. */
@@ -105,6 +113,9 @@ typedef struct kr_ordered_ops {
  * operation that takes a work does its steps in it (base/devices/work.h). What it takes there and neither
  * keeps nor gives back, the library gives back afterwards. */
 typedef struct kr_family_ops {
+    /* Not of families: how a divided index answers, which has no locate (index/lookup/kept.h). Its build gets
+     * the caller's columns, wherever they lie. */
+    const struct kr_kept_ops *kept;
     /* Upper bounds, as close as docs/memory-and-streams.md says, without the staging of host columns. */
     kr_status (*estimate)(const kr_shape *shape, kr_need *need, kr_error *err);
     /* May wait for the stream. On failure *self is NULL, or what the library then hands to `destroy`, after
@@ -174,12 +185,27 @@ typedef struct kr_probe_policy {
 typedef struct kr_family {
     kr_probe_policy probes;
     const kr_family_ops *u32, *u64;
+    /* Optional, for kinds with option keep: 1 where the spec says keep=host. */
+    int (*keeps_on_host)(const kr_spec *spec);
 } kr_family;
+
+/* The row of an option table by which entries may lie in host memory (index/kept). */
+enum { KR_KEEP_DEVICE, KR_KEEP_HOST };
+#define KR_KEEP_OPTION                                                                                      \
+    {                                                                                                       \
+        "keep", KR_OPTION_CHOICE, "device|host", 0, 1, KR_KEEP_DEVICE,                                      \
+            "where entries lie: in the memory of the device, or in host memory, in parts that travel to a " \
+            "GPU when "                                                                                     \
+            "probes fall into them, so that an index may be larger than the GPU's memory"                   \
+    }
 
 static inline const kr_family_ops *kr_family_ops_of(const kr_family *family, uint32_t type)
 {
     return kr_type_key_bits(type) == 64 ? family->u64 : family->u32;
 }
+
+/* The operations of a divided index, whatever the kind of its parts (index/kept). */
+extern const kr_family_ops kr_divided_ops;
 
 /* What casts the rays of a kind, "none" for kinds that cast none. */
 void kr_family_tracer(const kr_family_ops *ops, kr_device *device, char text[64]);

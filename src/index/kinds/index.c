@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t staged_nbytes(kr_device *device, const void *pointer, uint64_t nbytes)
 {
@@ -43,6 +44,18 @@ kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err
         return KR_OK;
     }
     return ops->event_wait(index->device, index->ready, kr_stream_native(index->device, stream), err);
+}
+
+int kr_index_divides(const kr_device *device, const kr_spec *spec)
+{
+    const kr_family *family = spec->kind->family;
+    return family->keeps_on_host && family->keeps_on_host(spec) &&
+           (!device->ops->is_host || device->keeping.divides);
+}
+
+const kr_family_ops *kr_index_ops(const kr_device *device, const kr_spec *spec, uint32_t type)
+{
+    return kr_index_divides(device, spec) ? &kr_divided_ops : kr_family_ops_of(spec->kind->family, type);
 }
 
 kr_status kr_index_runs_on(const kr_family_ops *ops, kr_device *device, const kr_spec *spec, kr_error *err)
@@ -162,7 +175,11 @@ typedef struct source {
 
 static void run_build(kr_work *w, kr_index *index, const source *from)
 {
-    const inputs in = bring_inputs(w, from->keys, from->row_ids);
+    const int divides = index->ops->kept != NULL;
+    kr_row_ends ends = {0};
+    inputs in = {.keys = *from->keys, .rows = {.data = from->row_ids}};
+    if (!divides)
+        in = bring_inputs(w, from->keys, from->row_ids);
     kr_work_lap(w, "copy");
     const kr_build build = {
         .spec = &index->spec,
@@ -170,16 +187,31 @@ static void run_build(kr_work *w, kr_index *index, const source *from)
         .row_ids = in.rows.data,
         .used_bits = from->used_bits,
         .is_unique = &index->is_unique,
+        .ends = &ends,
     };
     const uint32_t mark = kr_work_mark(w);
     if (kr_work_goes_on(w))
         index->ops->build(w, &build, &index->self);
     kr_work_give_since(w, mark);
     index->row_limit = index->info.next_row = from->keys->count;
-    if (from->row_ids)
+    if (from->row_ids && !divides)
         find_given_rows(w, index, &in);
+    if (from->row_ids && divides) {
+        index->row_limit = ends.indexed;
+        index->info.next_row = ends.given;
+    }
     kr_work_give_since(w, 0);
     kr_index_record_ready(w, index);
+}
+
+/* Never by itself: the caller says so. */
+static void name_keep(const kr_index *index, kr_error *err)
+{
+    const kr_family *family = index->spec.kind->family;
+    const size_t used = err ? strlen(err->text) : 0;
+    if (err && family->keeps_on_host && !family->keeps_on_host(&index->spec) && !index->device->ops->is_host)
+        snprintf(err->text + used, sizeof err->text - used,
+                 "; with keep=host entries lie in host memory, and the device needs less");
 }
 
 static kr_status make(kr_device *device, const kr_spec *spec, const source *from, kr_index **index,
@@ -194,7 +226,7 @@ static kr_status make(kr_device *device, const kr_spec *spec, const source *from
     made->device = device;
     made->spec = *spec;
     made->dictionary = from->keys->dictionary;
-    made->ops = kr_family_ops_of(spec->kind->family, from->keys->type);
+    made->ops = kr_index_ops(device, spec, from->keys->type);
     KR_STEP(&w, kr_spec_format(spec, made->info.spec, sizeof made->info.spec, err));
     KR_STEP(&w, kr_index_runs_on(made->ops, device, spec, err));
     kr_work_peak_begin(&w, &peak);
@@ -204,6 +236,8 @@ static kr_status make(kr_device *device, const kr_spec *spec, const source *from
     kr_stopwatch_stop(&watch);
     const uint64_t peak_nbytes = kr_work_peak_end(&w, &peak);
     const kr_status status = kr_work_end(&w);
+    if (status == KR_ERR_DEVICE_MEMORY)
+        name_keep(made, err);
     if (status != KR_OK) {
         kr_index_release(made, from->stream);
         return status;
@@ -351,7 +385,8 @@ kr_status kr_index_check(const kr_index *index, kr_error *err)
     KR_STEP(&w, kr_index_await(index, NULL, err));
     kr_index_check_family(&w, index);
     kr_work_give_since(&w, 0);
-    kr_row_ids_validate(&w, &rows);
+    if (!index->ops->kept) /* which validates its rows itself */
+        kr_row_ids_validate(&w, &rows, 1);
     return kr_work_end(&w);
 }
 

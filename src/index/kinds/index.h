@@ -22,6 +22,12 @@ struct kr_index {
     kr_index_info info;
 };
 
+/* 1: entries of such an index are kept in host memory that the device does not reach, in parts (index/kept).
+ */
+int kr_index_divides(const kr_device *device, const kr_spec *spec);
+/* The operations of an index of this spec there: its family's, or those of a divided index. */
+const kr_family_ops *kr_index_ops(const kr_device *device, const kr_spec *spec, uint32_t type);
+
 /* kr_index_create with checked arguments. */
 kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column *keys,
                         const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);

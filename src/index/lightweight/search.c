@@ -34,6 +34,11 @@ int kr_search_launches(const kr_spec *spec)
     return varied(spec) != NULL;
 }
 
+int kr_search_keeps_on_host(const kr_spec *spec)
+{
+    return spec->options[KR_SEARCH_KEEP] == KR_KEEP_HOST;
+}
+
 int kr_search_sums(const kr_spec *spec, int is_range)
 {
     return is_range && spec->options[KR_SEARCH_ENDS] == KR_ENDS_SCAN;

@@ -12,6 +12,7 @@
  * on. */
 enum {
     KR_SEARCH_LAYOUT,
+    KR_SEARCH_KEEP,
     KR_SEARCH_SCAN_THREADS,
     KR_SEARCH_SCHEDULE,
     KR_SEARCH_THREADS,
@@ -32,6 +33,7 @@ enum { KR_ENDS_SEARCH, KR_ENDS_SCAN };
 #define KR_SEARCH_OPTION_ROWS \
     [KR_SEARCH_LAYOUT] = {"layout", KR_OPTION_CHOICE, "soa|aos", 0, 1, KR_LAYOUT_SOA, \
         "keys and row ids in two arrays, or side by side in one"}, \
+    [KR_SEARCH_KEEP] = KR_KEEP_OPTION, \
     [KR_SEARCH_SCAN_THREADS] = {"scan_threads", KR_OPTION_CHOICE, "1|many", 0, 1, 1, \
         "GPU: threads that add up a long range: the one that found it, or several"}, \
     [KR_SEARCH_SCHEDULE] = {"schedule", KR_OPTION_CHOICE, "dynamic|static", 0, 1, KR_SCHEDULE_DYNAMIC, \
@@ -75,6 +77,9 @@ const kr_program *kr_search_program(const kr_device *device, const kr_spec *spec
 
 /* A family's `launches`: 1 if a launch option differs from its default. */
 int kr_search_launches(const kr_spec *spec);
+
+/* A family's `keeps_on_host`. */
+int kr_search_keeps_on_host(const kr_spec *spec);
 
 /* A family's `sums`, where its programs scan (index/lightweight/range.h). */
 int kr_search_sums(const kr_spec *spec, int is_range);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { PROBES = 1 << 20 }; /* located at a time */
+enum { PROBES = 1 << 20 }; /* located at a time; of divided indexes more */
 
 typedef struct piece {
     kr_work *work;
@@ -26,7 +26,7 @@ static uint64_t cut(const piece *p, uint64_t first)
 }
 
 /* Host memory that the caller frees. */
-static uint32_t *bring_rows(const piece *p, const kr_matches_copy_job *wanted)
+static uint32_t *bring_rows(piece *p, const kr_matches_copy_job *wanted)
 {
     const uint64_t nbytes = wanted->capacity * sizeof(uint32_t);
     kr_matches_copy_job part = *wanted;
@@ -96,15 +96,16 @@ static void run_piece(piece *p, uint64_t first, uint64_t n)
 
 void kr_chunks_run(kr_work *w, const kr_chunks *job)
 {
-    const uint64_t n = job->lower->count, most = n < PROBES ? n : PROBES;
-    piece p = {.work = w, .job = job};
     if (!kr_work_goes_on(w))
         return;
+    const uint64_t n = job->lower->count, piece_n = kr_query_piece(job->whole->index, PROBES);
+    const uint64_t most = n < piece_n ? n : piece_n;
+    piece p = {.work = w, .job = job};
     KR_STEP(w, kr_index_await(job->whole->index, w->stream, w->err));
     p.offsets = kr_work_array(w, most + 1, sizeof *p.offsets, "offsets");
     p.rebased = kr_work_array(w, most + 1, sizeof *p.rebased, "offsets");
-    for (uint64_t first = 0; kr_work_goes_on(w) && first < n; first += PROBES) {
-        run_piece(&p, first, n - first < PROBES ? n - first : PROBES);
+    for (uint64_t first = 0; kr_work_goes_on(w) && first < n; first += piece_n) {
+        run_piece(&p, first, n - first < piece_n ? n - first : piece_n);
         KR_STEP(
             w, kr_progress_report(&w->device->options.progress, "lookup", (double)first / (double)n, w->err));
     }

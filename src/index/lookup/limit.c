@@ -46,9 +46,8 @@ static kr_row_lists_job job_of(const slice *s, const kr_rows *rows, const kr_mat
 /* All rows of the slice's matches, ascending, and how many. */
 static uint32_t *gather(const slice *s, uint64_t *n)
 {
-    const kr_rows from = s->query->index->ops->rows(s->query->index->self);
     const kr_match *matches = s->matches->matches + s->part->first + s->first;
-    kr_row_lists_job job = job_of(s, &from, matches, s->matches->whole);
+    kr_row_lists_job job = job_of(s, &s->matches->rows, matches, s->matches->whole);
     job.base = s->whole[s->first];
     job.capacity = *n = s->whole[s->end] - job.base;
     job.out = kr_work_take_or(s->work, job.capacity * sizeof *job.out, "all rows of ranges",

@@ -1,4 +1,5 @@
 #include "index/lookup/many.h"
+#include "index/lookup/kept.h"
 #include "index/results/bitmap.h"
 #include "index/results/counts.h"
 #include "index/results/reduce.h"
@@ -127,9 +128,15 @@ static void run_piece(kr_work *w, const kr_many *job, uint64_t first, uint64_t n
 void kr_many_answer(kr_work *w, const kr_many *job)
 {
     const uint64_t n = job->lower->count;
-    if (n && job->reaches) {
-        if (kr_work_goes_on(w))
-            answer_all(w, job, job->whole, job->sinks);
+    if (!n || !kr_work_goes_on(w))
+        return;
+    if (kr_query_is_kept(job->whole)) {
+        const kr_kept_answers all = {job->whole, job->lower, job->upper, job->sinks, job->n_sinks};
+        job->whole->index->ops->kept->answer(w, &all);
+        return;
+    }
+    if (job->reaches) {
+        answer_all(w, job, job->whole, job->sinks);
         return;
     }
     for (uint64_t first = 0, end; first < n && kr_work_goes_on(w); first = end) {

@@ -33,8 +33,9 @@ typedef struct kr_partition_job {
     const void *self;
     uint64_t n;
     uint32_t bits;
-    uint32_t segment; /* probes, at most */
-    uint32_t *stay;   /* NULL, or room for n positions before: answers stay in the order of the parts */
+    uint32_t segment;    /* probes, at most */
+    uint32_t *stay;      /* NULL, or room for n positions before: answers stay in the order of the parts */
+    uint32_t with_order; /* 1: positions before are noted, also where answers go back */
 } kr_partition_job;
 kr_partition kr_partition_make_u32(kr_work *work, const kr_partition_job *job, kr_batch *batch);
 kr_partition kr_partition_make_u64(kr_work *work, const kr_partition_job *job, kr_batch *batch);

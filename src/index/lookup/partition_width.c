@@ -117,7 +117,7 @@ static void run_passes(kr_work *w, const kr_partition_job *job, partition_params
 
 kr_partition KR_W(kr_partition_make)(kr_work *w, const kr_partition_job *job, kr_batch *batch)
 {
-    const int order = !job->stay && (batch->upper || batch->lower_validity);
+    const int order = !job->stay && (job->with_order || batch->upper || batch->lower_validity);
     kr_partition made = {
         .view = {.segment = job->segment,
                  .bits = job->bits,

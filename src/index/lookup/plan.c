@@ -122,13 +122,24 @@ const char *kr_order_searched_name(uint32_t way)
         [KR_SEARCHED_AS_IS] = "as-is",
         [KR_SEARCHED_SORTED] = "sorted",
         [KR_SEARCHED_PARTITIONED] = "partitioned",
+        [KR_SEARCHED_DIVIDED] = "divided",
     };
     return names[way];
+}
+
+/* The parts have plans of their own. */
+static kr_probe_plan plan_divided(void)
+{
+    return (kr_probe_plan){.way = KR_SEARCHED_DIVIDED,
+                           .reason = "parts of keep=host travel to the device, or the CPU answers few probes",
+                           .piece = WHOLE_PIECE};
 }
 
 kr_probe_plan kr_order_plan_probes(const kr_probe_case *of)
 {
     const int on_cpu = of->device->ops->is_host != 0;
+    if (of->is_divided)
+        return plan_divided();
     kr_probe_plan plan = {
         .way = KR_SEARCHED_AS_IS, .reason = "set by the option probes", .piece = WHOLE_PIECE};
     if (of->spec->common[KR_COMMON_PROBES] == KR_PROBES_AS_IS)
@@ -177,6 +188,10 @@ kr_probe_plan kr_order_plan_in_order(void)
  * that is described first takes as long as half of the search. */
 void kr_order_plan_batch(const kr_index *index, uint64_t n_probes, kr_probe_plan *plan)
 {
+    if (index->ops->kept) {
+        *plan = plan_divided();
+        return;
+    }
     if (index->device->ops->is_host && n_probes < FEW_ON_CPU &&
         index->spec.common[KR_COMMON_PROBES] == KR_PROBES_AUTO) {
         plan->way = KR_SEARCHED_AS_IS;

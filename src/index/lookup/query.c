@@ -1,4 +1,5 @@
 #include "index/lookup/query.h"
+#include "index/lookup/kept.h"
 #include "index/lookup/limit.h"
 #include "index/lookup/piece.h"
 #include "index/results/bitmap.h"
@@ -70,6 +71,10 @@ static void piece_answer(kr_work *w, const kr_query *query, const kr_piece *piec
 void kr_query_locate(kr_work *w, const kr_query *query, uint32_t what, void *out)
 {
     kr_piece piece;
+    if (kr_work_goes_on(w) && kr_query_is_kept(query)) {
+        kr_query_kept_locate(w, query, what, out);
+        return;
+    }
     for (uint64_t first = 0; kr_work_goes_on(w) && first < query->n; first += piece.n) {
         kr_piece_open(w, query, first, &piece);
         piece_answer(w, query, &piece, what, (char *)out + first * kr_put_nbytes(what));
@@ -91,16 +96,6 @@ void kr_query_locate_rows(kr_work *w, const kr_query *query, uint32_t *rows, uin
     kr_piece_open(w, &staying, 0, &piece);
     kr_piece_locate(w, &staying, &piece, put);
     kr_piece_close(w, &piece);
-}
-
-/* ---- Answers that need one byte per probe, then a bitmap ------------------------------------ */
-
-static void answer_exists(kr_work *w, const kr_query *query, const kr_sink *sink)
-{
-    uint8_t *flags = kr_work_take(w, query->n, "flags");
-    kr_query_locate(w, query, KR_PUT_FLAG, flags);
-    kr_bitmap_pack(w, flags, query->n, sink->out);
-    kr_work_give(w, flags);
 }
 
 /* ---- Answers made of all rows of the matches ------------------------------------------------- */
@@ -148,15 +143,12 @@ static void reduce_all(kr_work *w, const kr_query *query, const kr_sink *sink, c
     }
 }
 
-static void answer_reduced(kr_work *w, const kr_query *query, const kr_sink *sink, const kr_column *values)
+static void answer_reduced(kr_work *w, const kr_query *query, const kr_sink *sink, const kr_column *values,
+                           uint8_t *any)
 {
     const uint64_t most = kr_piece_most(query), piece = query->n < most ? query->n : most;
     kr_match *matches = kr_work_take(w, piece * sizeof *matches, "matches");
-    uint8_t *any = sink->valid ? kr_work_take(w, query->n, "flags") : NULL;
     reduce_all(w, query, sink, values, matches, any);
-    if (sink->valid)
-        kr_bitmap_pack(w, any, query->n, sink->valid);
-    kr_work_give(w, any);
     kr_work_give(w, matches);
 }
 
@@ -181,12 +173,11 @@ static void answer_sums(kr_work *w, const kr_query *query, const kr_sink *sink, 
     }
 }
 
-void kr_query_answer(kr_work *w, const kr_query *query, const kr_sink *sink, const kr_column *values)
+void kr_query_answer_flags(kr_work *w, const kr_query *query, const kr_sink *sink, const kr_column *values,
+                           uint8_t *flags)
 {
-    if (!kr_work_goes_on(w) || query->n == 0)
-        return;
     if (sink->result == KR_RESULT_EXISTS)
-        answer_exists(w, query, sink);
+        kr_query_locate(w, query, KR_PUT_FLAG, flags);
     else if (sink->result == KR_RESULT_COUNT)
         kr_query_locate(w, query, KR_PUT_COUNT, sink->out);
     else if (sink->result == KR_RESULT_ROW && !query->batch.upper)
@@ -194,13 +185,30 @@ void kr_query_answer(kr_work *w, const kr_query *query, const kr_sink *sink, con
     else if (sums_itself(query, sink, values))
         answer_sums(w, query, sink, values);
     else
-        answer_reduced(w, query, sink, values);
+        answer_reduced(w, query, sink, values, flags);
+}
+
+void kr_query_answer(kr_work *w, const kr_query *query, const kr_sink *sink, const kr_column *values)
+{
+    void *bitmap = sink->result == KR_RESULT_EXISTS ? sink->out : sink->valid;
+    if (!kr_work_goes_on(w) || query->n == 0)
+        return;
+    if (kr_query_is_kept(query)) {
+        kr_query_kept_answer(w, query, sink, values);
+        return;
+    }
+    uint8_t *flags = bitmap ? kr_work_take(w, query->n, "flags") : NULL;
+    kr_query_answer_flags(w, query, sink, values, flags);
+    if (bitmap)
+        kr_bitmap_pack(w, flags, query->n, bitmap);
+    kr_work_give(w, flags);
 }
 
 /* ---- ROWS ------------------------------------------------------------------------------------ */
 
 void kr_matches_give(kr_work *w, const kr_matches *matches)
 {
+    kr_work_give(w, matches->gathered.rows);
     kr_work_give(w, matches->whole);
     kr_work_give(w, matches->offsets);
     kr_work_give(w, matches->matches);
@@ -212,7 +220,10 @@ kr_matches kr_matches_find(kr_work *w, const kr_query *query)
     kr_matches made = {.matches = NULL};
     if (!kr_work_goes_on(w))
         return made;
+    if (kr_query_is_kept(query))
+        return kr_matches_kept_find(w, query);
     const uint64_t n = query->n, nbytes = (n + 1) * sizeof(uint64_t);
+    made.rows = query->index->ops->rows(query->index->self);
     made.matches = kr_work_take_or(w, n * sizeof(kr_match), "matches", help);
     made.offsets = kr_work_take_or(w, nbytes, "offsets", help);
     kr_query_locate(w, query, KR_PUT_MATCH, made.matches);
@@ -226,23 +237,12 @@ kr_matches kr_matches_find(kr_work *w, const kr_query *query)
     return made;
 }
 
-void kr_matches_copy(kr_work *w, const kr_query *query, const kr_matches *matches,
-                     const kr_matches_copy_job *part)
+/* The rows are in device memory. */
+static void copy_rows(kr_work *w, const kr_query *query, const kr_matches *matches,
+                      const kr_matches_copy_job *part)
 {
-    if (!kr_work_goes_on(w) || part->count == 0 || part->capacity == 0)
-        return;
-    if (part->capacity > UINT64_MAX / 16)
-        KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT,
-                           "room for %llu row ids is more than any memory has; give "
-                           "kr_sink.rows_capacity as many as kr_sink.rows has",
-                           (unsigned long long)part->capacity));
-    if (part->count >= KR_NO_ROW)
-        KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT,
-                           "ROWS for %llu probes, but at most 4294967294 at once; use kr_index_lookup_chunks",
-                           (unsigned long long)part->count));
-    const kr_rows rows = query->index->ops->rows(query->index->self);
     const kr_row_lists_job job = {
-        .rows = &rows,
+        .rows = &matches->rows,
         .matches = matches->matches + part->first,
         .offsets = matches->offsets + part->first,
         .n = part->count,
@@ -260,6 +260,42 @@ void kr_matches_copy(kr_work *w, const kr_query *query, const kr_matches *matche
         kr_row_lists_copy_ascending(w, &job);
     else /* the rows of one key are numbered in ascending order (index/results/match.h) */
         kr_row_lists_copy(w, &job);
+}
+
+kr_matches kr_matches_read(kr_work *w, const kr_query *query)
+{
+    kr_matches made = {.matches = NULL};
+    if (!kr_work_goes_on(w))
+        return made;
+    if (kr_query_is_kept(query))
+        return kr_matches_kept_read(w, query);
+    made.rows = query->index->ops->rows(query->index->self);
+    made.matches = kr_work_take(w, query->n * sizeof(kr_match), "matches");
+    kr_query_locate(w, query, KR_PUT_MATCH, made.matches);
+    return made;
+}
+
+void kr_matches_copy(kr_work *w, const kr_query *query, kr_matches *matches, const kr_matches_copy_job *part)
+{
+    kr_matches_copy_job here = *part;
+    if (!kr_work_goes_on(w) || part->count == 0 || part->capacity == 0)
+        return;
+    if (part->capacity > UINT64_MAX / 16)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT,
+                           "room for %llu row ids is more than any memory has; give "
+                           "kr_sink.rows_capacity as many as kr_sink.rows has",
+                           (unsigned long long)part->capacity));
+    if (part->count >= KR_NO_ROW)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT,
+                           "ROWS for %llu probes, but at most 4294967294 at once; use kr_index_lookup_chunks",
+                           (unsigned long long)part->count));
+    if (kr_query_is_kept(query)) {
+        const kr_matches gathered = kr_matches_kept_gather(w, query, matches, &here);
+        if (kr_work_goes_on(w) && here.capacity)
+            copy_rows(w, query, &gathered, &here);
+        kr_work_give(w, gathered.matches);
+    } else
+        copy_rows(w, query, matches, part);
     kr_work_lap(w, "rows");
 }
 

@@ -42,20 +42,36 @@ int kr_query_can_stay(const kr_query *query);
 /* rows[i] := the ROW of probe probes[i], in the order of the search; only if kr_query_can_stay. Enqueues. */
 void kr_query_locate_rows(kr_work *work, const kr_query *query, uint32_t *rows, uint32_t *probes);
 
-/* Every result but ROWS. sink->out, valid and `values` are device memory; enqueues. */
+/* Every result but ROWS. sink->out, valid and `values` are device memory; enqueues, but for divided indexes
+ * (index/lookup/kept.h). */
 void kr_query_answer(kr_work *work, const kr_query *query, const kr_sink *sink, const kr_column *values);
+/* The same with a byte for each probe, 1 or 0, in the place of a bitmap. Not of a divided index. */
+void kr_query_answer_flags(kr_work *work, const kr_query *query, const kr_sink *sink, const kr_column *values,
+                           uint8_t *flags);
 
 /* ---- ROWS: matches found once, copied as often as there are chunks --------------------------- */
 
+/* Row ids that were gathered of a divided index (index/lookup/kept.h): those from offset `from` on. */
+typedef struct kr_gathered {
+    uint32_t *rows;
+    uint64_t from, n;
+    uint64_t total; /* rows of all lists; 0: not known */
+} kr_gathered;
+
 typedef struct kr_matches {
-    kr_match *matches; /* n */
+    kr_match *matches; /* n; NULL of a divided index */
     uint64_t *offsets; /* n + 1: of the rows that are wanted */
     uint64_t *whole;   /* n + 1: of all rows, where those within a limit are found by gathering all
                           (index/lookup/limit.h); else NULL */
+    kr_rows rows;      /* how the rows of matches are read */
+    /* Copies search a divided index again: arrays of the query must stay as they are until then. */
+    kr_gathered gathered;
 } kr_matches;
 
 /* Scratch memory of the work. */
 kr_matches kr_matches_find(kr_work *work, const kr_query *query);
+/* The same without offsets, and with the rows of a divided index gathered: for programs that read them. */
+kr_matches kr_matches_read(kr_work *work, const kr_query *query);
 void kr_matches_give(kr_work *work, const kr_matches *matches);
 
 /* Which matches to copy, and where to. */
@@ -69,8 +85,12 @@ typedef struct kr_matches_copy_job {
     uint32_t skip;         /* of one match: its rows before the first that is copied; only for KR_ORDER_KEY */
     uint32_t order;        /* KR_ORDER_* */
 } kr_matches_copy_job;
-void kr_matches_copy(kr_work *work, const kr_query *query, const kr_matches *matches,
+void kr_matches_copy(kr_work *work, const kr_query *query, kr_matches *matches,
                      const kr_matches_copy_job *part);
+
+/* Probes of a batch in host memory that a caller brings to the device and asks at a time, `usual`, or more of
+ * a divided index, whose parts travel for each piece. */
+uint64_t kr_query_piece(const kr_index *index, uint64_t usual);
 
 /* ---- The same for host memory -------------------------------------------------------------- */
 

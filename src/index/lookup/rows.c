@@ -5,7 +5,7 @@
 
 void kr_rows_enqueue(kr_work *w, const kr_query *query, const kr_sink *sink)
 {
-    const kr_matches matches = kr_matches_find(w, query);
+    kr_matches matches = kr_matches_find(w, query);
     const kr_matches_copy_job part = {
         .count = query->n,
         .capacity = sink->rows ? sink->rows_capacity : 0,
@@ -27,7 +27,7 @@ static void check_room(kr_work *w, const kr_sink *sink, uint64_t total)
 /* Where device memory is host memory, the size is known before anything is written. */
 static void answer_on_host(kr_work *w, const kr_query *query, const kr_sink *sink)
 {
-    const kr_matches matches = kr_matches_find(w, query);
+    kr_matches matches = kr_matches_find(w, query);
     if (!kr_work_goes_on(w))
         return;
     const uint64_t total = matches.offsets[query->n];

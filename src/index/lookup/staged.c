@@ -1,7 +1,7 @@
 /* Lookups with host memory on a device that does not reach it: the batch is answered in pieces, on a few
  * streams in turn, so that copies in, work and copies out of neighbouring pieces overlap. */
 #include "base/util/copy.h"
-#include "index/lookup/query.h"
+#include "index/lookup/kept.h"
 
 enum { PIECE = 1 << 22, TURNS = 3, LANES = 6, PINNED_FROM = 1 << 20 };
 
@@ -208,12 +208,26 @@ static void run_pieces(staged *s, uint64_t pieces)
         finish(s, &s->turns[(pieces + i) % TURNS]);
 }
 
+/* A divided index takes as many probes at a time as it can. */
+static void answer_kept(kr_work *w, const kr_query *whole, const kr_column *lower, const kr_column *upper,
+                        const kr_sink *sink, const kr_column *values)
+{
+    kr_sink asked = *sink;
+    asked.values = values;
+    const kr_kept_answers job = {whole, lower, upper, &asked, 1};
+    whole->index->ops->kept->answer(w, &job);
+}
+
 /* Pieces overlap, so phases could not be told apart: turns have no watch. */
 void kr_staged_answer(kr_work *w, const kr_query *whole, const kr_column *lower, const kr_column *upper,
                       const kr_sink *sink, const kr_column *values)
 {
     if (!kr_work_goes_on(w))
         return;
+    if (kr_query_is_kept(whole)) {
+        answer_kept(w, whole, lower, upper, sink, values);
+        return;
+    }
     staged s = {
         .work = w,
         .whole = whole,

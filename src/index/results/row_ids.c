@@ -24,49 +24,75 @@ void kr_row_ids_check(kr_work *w, const uint32_t *ids, uint64_t n, uint64_t foun
 
 /* ---- Whether row ids are distinct: by a bitmap where they are dense, else by sorting ------------------ */
 
-static uint64_t count_by_bitmap(kr_work *w, const kr_rows *rows, uint64_t end)
+static uint64_t count_by_bitmap(kr_work *w, const kr_rows *rows, uint32_t n, uint64_t end)
 {
     const uint64_t words = end / 32 + 1;
     uint64_t *counters = kr_work_counters(w, 1), distinct = 0;
     uint32_t *bitmap = kr_work_take(w, words * sizeof *bitmap, "a bitmap of row ids");
     kr_work_fill(w, bitmap, 0, words * sizeof *bitmap);
-    const held_params held = {.view = rows->view, .bitmap = bitmap};
     const count_marked_params marked = {bitmap, counters};
-    kr_work_run(w, rows->walk->mark, &held, rows->n_slots);
+    for (uint32_t i = 0; i < n; ++i) {
+        const held_params held = {.view = rows[i].view, .bitmap = bitmap};
+        kr_work_run(w, rows[i].walk->mark, &held, rows[i].n_slots);
+    }
     kr_work_run(w, &rows_count_marked, &marked, words);
     kr_work_read(w, &distinct, counters, sizeof distinct);
     return distinct;
 }
 
 /* Slots without a row are sorted behind the others. */
-static uint64_t count_by_sorting(kr_work *w, const kr_rows *rows, uint64_t count)
+static uint64_t count_by_sorting(kr_work *w, const kr_rows *rows, uint32_t n, uint64_t n_slots,
+                                 uint64_t count)
 {
-    const uint64_t n = rows->n_slots, nbytes = n * sizeof(uint32_t);
-    uint64_t found[2] = {0};
+    const uint64_t nbytes = n_slots * sizeof(uint32_t);
+    uint64_t found[2] = {0}, first = 0;
     uint32_t *ids = kr_work_take(w, nbytes, "row ids");
     uint32_t *sorted = kr_work_take(w, nbytes, "sorted row ids");
     uint32_t *positions = kr_work_take(w, nbytes, "their positions");
-    const held_params held = {.view = rows->view, .ids = ids};
-    kr_work_run(w, rows->walk->list, &held, n);
-    const kr_sort sort = {
-        .key_bits = 32, .end_bit = 32, .n = n, .keys_in = ids, .keys_out = sorted, .rows_out = positions};
+    for (uint32_t i = 0; i < n; ++i) {
+        const held_params held = {.view = rows[i].view, .ids = KR_PLACE_IN(ids, first)};
+        kr_work_run(w, rows[i].walk->list, &held, rows[i].n_slots);
+        first += rows[i].n_slots;
+    }
+    const kr_sort sort = {.key_bits = 32,
+                          .end_bit = 32,
+                          .n = n_slots,
+                          .keys_in = ids,
+                          .keys_out = sorted,
+                          .rows_out = positions};
     kr_work_sort(w, &sort);
     kr_row_ids_check(w, sorted, count, found);
     return count - found[0];
 }
 
-void kr_row_ids_validate(kr_work *w, const kr_rows *rows)
+/* Slots that hold a row, and the end of all row ids; *n_rows and *n_slots are those of all parts. */
+static kr_rows_summary summarize_all(kr_work *w, const kr_rows *rows, uint32_t n, uint64_t *n_rows,
+                                     uint64_t *n_slots)
 {
     uint64_t *counters = kr_work_counters(w, KR_ROWS_COUNTERS);
-    const kr_rows_summary summary = kr_row_ids_summarize(w, rows, counters);
+    kr_rows_summary all = {0};
+    for (uint32_t i = 0; i < n; ++i) {
+        const kr_rows_summary part = kr_row_ids_summarize(w, &rows[i], counters);
+        all.end = part.end > all.end ? part.end : all.end;
+        all.count += part.count;
+        *n_rows += rows[i].n_rows;
+        *n_slots += rows[i].n_slots;
+    }
     kr_work_give(w, counters);
-    if (summary.count != rows->n_rows)
+    return all;
+}
+
+void kr_row_ids_validate(kr_work *w, const kr_rows *rows, uint32_t n)
+{
+    uint64_t n_rows = 0, n_slots = 0;
+    const kr_rows_summary summary = summarize_all(w, rows, n, &n_rows, &n_slots);
+    if (summary.count != n_rows)
         KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "%llu slots hold a row id, but the index has %llu rows",
-                           (unsigned long long)summary.count, (unsigned long long)rows->n_rows));
-    if (rows->n_rows) {
-        const int by_bitmap = summary.end / 8 <= rows->n_slots * sizeof(uint32_t);
-        const uint64_t distinct =
-            by_bitmap ? count_by_bitmap(w, rows, summary.end) : count_by_sorting(w, rows, summary.count);
+                           (unsigned long long)summary.count, (unsigned long long)n_rows));
+    if (n_rows) {
+        const int by_bitmap = summary.end / 8 <= n_slots * sizeof(uint32_t);
+        const uint64_t distinct = by_bitmap ? count_by_bitmap(w, rows, n, summary.end)
+                                            : count_by_sorting(w, rows, n, n_slots, summary.count);
         if (distinct != summary.count)
             KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT,
                                "row ids are not distinct: %llu entries, %llu different ids",

@@ -63,7 +63,7 @@ static void use_ids(kr_work *w, const kr_build *build, kr_row_list *list)
         kr_work_run(w, &sorted_gather, &params, list->n);
         list->rows = list->ids;
     }
-    if (!ascend(w, list))
+    if (!build->rows_ascend && !ascend(w, list))
         order_ids(w, list);
 }
 

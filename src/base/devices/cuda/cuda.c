@@ -126,6 +126,7 @@ const kr_device_ops kr_cuda_ops = {
     .query = query,
     .allocate = kr_cuda_allocate,
     .release = kr_cuda_release,
+    .available = kr_cuda_available,
     .stage = kr_cuda_stage,
     .unstage = kr_cuda_unstage,
     .pin = kr_cuda_pin,

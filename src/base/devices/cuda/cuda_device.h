@@ -42,6 +42,7 @@ kr_status kr_cuda_describe(uint32_t number, kr_device_info *info, kr_error *err)
 /* memory.c */
 void *kr_cuda_allocate(kr_device *device, uint64_t nbytes, void *stream, kr_error *err);
 void kr_cuda_release(kr_device *device, void *memory, uint64_t nbytes, void *stream);
+uint64_t kr_cuda_available(kr_device *device);
 kr_status kr_cuda_pin(kr_device *device, void *memory, uint64_t nbytes, kr_error *err);
 void kr_cuda_unpin(kr_device *device, void *memory);
 kr_place kr_cuda_place(kr_device *device, const void *pointer);

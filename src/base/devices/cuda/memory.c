@@ -53,6 +53,22 @@ void kr_cuda_release(kr_device *device, void *memory, uint64_t nbytes, void *str
     (void)kr_cuda_leave(&calls, NULL, "releasing");
 }
 
+/* What the pool keeps and nobody uses counts as free. */
+uint64_t kr_cuda_available(kr_device *device)
+{
+    kr_cuda_device *cuda = kr_cuda_device_of(device);
+    kr_cuda_calls calls = kr_cuda_enter_device(device);
+    size_t left = 0, all = 0;
+    uint64_t kept = 0, used = 0;
+    KR_CUDA(&calls, cudaMemGetInfo(&left, &all));
+    if (cuda->pool) {
+        KR_CUDA(&calls, cudaMemPoolGetAttribute(cuda->pool, cudaMemPoolAttrReservedMemCurrent, &kept));
+        KR_CUDA(&calls, cudaMemPoolGetAttribute(cuda->pool, cudaMemPoolAttrUsedMemCurrent, &used));
+    }
+    (void)kr_cuda_leave(&calls, NULL, "asking for free memory");
+    return left + (kept > used ? kept - used : 0);
+}
+
 kr_status kr_cuda_pin(kr_device *device, void *memory, uint64_t nbytes, kr_error *err)
 {
     kr_cuda_calls calls = kr_cuda_enter_device(device);

@@ -28,6 +28,7 @@ static const kr_family family = {
                .launches = launches},
     .u32 = &array_ops_u32,
     .u64 = &array_ops_u64,
+    .keeps_on_host = kr_search_keeps_on_host,
 };
 
 extern const kr_kind kr_kind_array;

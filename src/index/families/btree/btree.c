@@ -25,6 +25,7 @@ static const kr_option options[BTREE_OPTIONS] = {
     [BTREE_OPTION_PRESET] = {"preset", KR_OPTION_CHOICE, "none|paper", 0, 1, BTREE_PRESET_NONE,
                              KR_PRESET_HELP(
                                  "paper: those of the tree that the papers compare with (RTIndeX, 4.1)")},
+    [BTREE_OPTION_KEEP] = KR_KEEP_OPTION,
 };
 
 /* Awad et al., "GPU B-Tree": nodes of 16 for groups of 16 threads, all of them half full after bulk loading.
@@ -39,6 +40,11 @@ static const kr_preset_value preset_values[] = {
 static int launches(const kr_spec *spec)
 {
     return spec->options[BTREE_OPTION_GROUP] != BTREE_GROUP_1;
+}
+
+static int keeps_on_host(const kr_spec *spec)
+{
+    return spec->options[BTREE_OPTION_KEEP] == KR_KEEP_HOST;
 }
 
 static kr_status settle(kr_spec *spec, kr_error *err)
@@ -66,6 +72,7 @@ static const kr_family family = {
     .probes = {.parts_from = {{{0, 20}}, {{0, 18}}}, .as_is_on_cpu = 1, .launches = launches},
     .u32 = &btree_ops_u32,
     .u64 = &btree_ops_u64,
+    .keeps_on_host = keeps_on_host,
 };
 
 extern const kr_kind kr_kind_btree;

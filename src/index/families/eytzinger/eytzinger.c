@@ -25,6 +25,7 @@ static const kr_family family = {
                .launches = kr_search_launches},
     .u32 = &eytzinger_ops_u32,
     .u64 = &eytzinger_ops_u64,
+    .keeps_on_host = kr_search_keeps_on_host,
 };
 
 extern const kr_kind kr_kind_eytzinger;

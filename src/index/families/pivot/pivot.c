@@ -49,6 +49,7 @@ static const kr_family family = {
                .launches = kr_search_launches},
     .u32 = &pivot_ops_u32,
     .u64 = &pivot_ops_u64,
+    .keeps_on_host = kr_search_keeps_on_host,
 };
 
 extern const kr_kind kr_kind_pivot;
