@@ -16,3 +16,8 @@ void kr_divide_indexes_like(kr_device *device, const kr_device *other)
 {
     device->keeping = other->keeping;
 }
+
+void kr_divide_no_indexes(kr_device *device)
+{
+    device->keeping = (kr_keeping){0};
+}

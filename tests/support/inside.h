@@ -11,6 +11,7 @@ uint64_t kr_slot_count(const kr_index *index);
  * the memory wants. A probe that the CPU answers costs as much as the travel of probe_nbytes; 0: as was
  * measured. */
 void kr_divide_indexes(kr_device *device, uint64_t part_rows, uint64_t probe_nbytes);
+void kr_divide_no_indexes(kr_device *device);
 void kr_divide_indexes_like(kr_device *device, const kr_device *other);
 
 #endif

@@ -1,8 +1,8 @@
 /* Building a divided index: sorted runs of the column in host memory, keys that cut them into parts, and part
  * by part a structure that the device builds. So the column and the index may be larger than the device. */
 #include "index/kept/divided.h"
+#include "index/kept/fields.h"
 #include "index/kept/runs.h"
-#include "index/kept/travel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,82 +152,6 @@ static void find_keys(const shares *s, kept_part *part)
     }
 }
 
-/* ---- From a structure on the device to host memory ------------------------------------------------ */
-
-static uint64_t aligned(uint64_t nbytes)
-{
-    return (nbytes + KEPT_ALIGNMENT - 1) / KEPT_ALIGNMENT * KEPT_ALIGNMENT;
-}
-
-static int is_memory(const kr_field *field)
-{
-    return field->kind != KR_FIELD_NUMBER;
-}
-
-static void take_memory(kr_work *w, kr_divided *d, kept_part *part)
-{
-    kr_device *device = d->device;
-    for (uint32_t i = 0; i < part->fields.n; ++i)
-        if (is_memory(&part->fields.fields[i]))
-            part->nbytes +=
-                aligned(part->fields.fields[i].value + (part->fields.fields[i].kind == KR_FIELD_TEXT));
-    divided_fail_on_host(w, kr_work_goes_on(w)
-                                ? kr_buffer_allocate(d->host, part->nbytes, NULL,
-                                                     "a part of an index of keep=host",
-                                                     "its entries must fit in host memory: release some",
-                                                     &part->memory, w->err)
-                                : KR_OK);
-    if (!kr_work_goes_on(w) || !part->memory.data || !device->ops->pin)
-        return;
-    const kr_status status = device->ops->pin(device, part->memory.data, part->memory.nbytes, w->err);
-    KR_STEP(w, status);
-    part->is_pinned = status == KR_OK;
-}
-
-static void take_fields(kr_work *w, kr_divided *d, kept_part *part, void *self)
-{
-    const kr_image_of of = {.spec = &d->spec, .type = divided_code_type(d)};
-    char *at;
-    if (!kr_work_goes_on(w))
-        return;
-    kr_image image = kr_image_to_save(w);
-    d->family->image(&image, &of, &self);
-    part->fields = image.list;
-    image.list = (kr_field_list){0};
-    kr_image_end(&image);
-    take_memory(w, d, part);
-    at = part->memory.data;
-    for (uint32_t i = 0; i < part->fields.n && kr_work_goes_on(w); ++i) {
-        kr_field *field = &part->fields.fields[i];
-        const uint64_t nbytes = field->value + (field->kind == KR_FIELD_TEXT);
-        if (!is_memory(field))
-            continue;
-        kr_work_copy(w, at, field->data, nbytes);
-        field->data = at;
-        field->on_device = 0;
-        at += aligned(nbytes);
-    }
-    kr_work_finish(w);
-}
-
-void divided_open_part(kr_work *w, kr_divided *d, uint32_t p)
-{
-    kept_part *part = &d->parts[p];
-    kr_work host = kr_work_on(d->host, NULL, w->err);
-    if (!kr_work_goes_on(w))
-        return;
-    kr_index *index = kr_work_object(&host, sizeof *index, "a part of an index");
-    void *self = travel_load(&host, d, p, NULL);
-    if (self) {
-        divided_describe_part(d, p, d->host, self, index);
-        part->on_host = index;
-    } else
-        free(index);
-    divided_fail_on_host(w, kr_work_end(&host));
-    d->nbytes += part->nbytes;
-    d->largest_nbytes = part->nbytes > d->largest_nbytes ? part->nbytes : d->largest_nbytes;
-}
-
 /* ---- Part by part -------------------------------------------------------------------------------- */
 
 typedef struct dividing {
@@ -263,7 +187,8 @@ static void build_structure(dividing *g, kept_part *part)
         d->family->build(w, &build, &self);
     kr_work_give_since(w, mark);
     g->is_unique = g->is_unique && is_unique;
-    take_fields(w, d, part, self);
+    if (kr_work_goes_on(w))
+        fields_take(w, d, part, self);
     if (self) {
         kr_device_sync(w->device, w->stream, NULL);
         d->family->destroy(w->device, self, w->stream);
@@ -288,7 +213,7 @@ static void add_part(dividing *g, const uint64_t *cut)
         find_keys(&s, part);
     d->n += part->n;
     build_structure(g, part);
-    divided_open_part(g->work, d, p);
+    fields_open(g->work, d, p);
     KR_STEP(g->work,
             kr_progress_report(&d->device->options.progress, "divide",
                                0.5 + (g->from.n ? (double)d->n / (double)g->from.n / 2 : 0.5), g->work->err));
@@ -316,22 +241,11 @@ static void add_parts(dividing *g)
 
 void divided_build(kr_work *w, const kr_build *build, void **self)
 {
-    const kr_device_options *options = &w->device->options;
-    const kr_device_options host = {
-        .struct_size = sizeof host, .threads = options->threads, .progress = options->progress};
-    kr_device_info info = {0};
     kr_divided *d = kr_work_object(w, sizeof *d, "a divided index");
     if (!d)
         return;
     *self = d;
-    d->device = w->device;
-    d->family = kr_family_ops_of(build->spec->kind->family, build->keys.type);
-    d->spec = *build->spec;
-    d->type = build->keys.type;
-    d->key_bits = kr_type_key_bits(build->keys.type);
-    KR_STEP(w, kr_device_open("cpu", &host, &d->host, w->err));
-    KR_STEP(w, kr_device_read(d->host, &info, w->err));
-    d->threads = info.units ? info.units : 1;
+    divided_open(w, d, build->spec, build->keys.type);
     dividing g = {.work = w, .build = build, .made = d, .is_unique = 1};
     runs_make(w, build, d->host, &g.from);
     add_parts(&g);

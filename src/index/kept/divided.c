@@ -16,6 +16,22 @@ void divided_fail_on_host(kr_work *w, kr_status status)
     KR_STEP(w, status);
 }
 
+void divided_open(kr_work *w, kr_divided *d, const kr_spec *spec, uint32_t type)
+{
+    const kr_device_options *options = &w->device->options;
+    const kr_device_options host = {
+        .struct_size = sizeof host, .threads = options->threads, .progress = options->progress};
+    kr_device_info info = {.units = 1};
+    d->device = w->device;
+    d->family = kr_family_ops_of(spec->kind->family, type);
+    d->spec = *spec;
+    d->type = type;
+    d->key_bits = kr_type_key_bits(type);
+    KR_STEP(w, kr_device_open("cpu", &host, &d->host, w->err));
+    KR_STEP(w, kr_device_read(d->host, &info, w->err));
+    d->threads = info.units ? info.units : 1;
+}
+
 static uint32_t differing_bits(uint64_t a, uint64_t b)
 {
     uint32_t bits = 0;
@@ -56,7 +72,7 @@ static void destroy(kr_device *device, void *self, kr_stream *stream)
 {
     kr_divided *d = self;
     (void)device, (void)stream;
-    for (uint32_t i = 0; i < d->n_parts; ++i)
+    for (uint32_t i = 0; d->parts && i < d->n_parts; ++i)
         release_part(d, &d->parts[i]);
     free(d->parts);
     kr_device_close(d->host);
@@ -144,14 +160,21 @@ static int validate_part(kr_work *w, const kr_divided *d, uint32_t p)
     return is_unique;
 }
 
-static void validate_rows(kr_work *w, const kr_divided *d)
+static kr_rows_summary check_rows(kr_work *w, const void *self, int distinct)
 {
-    kr_rows *all = kr_work_array(w, d->n_parts, sizeof *all, "the rows of parts");
-    for (uint32_t p = 0; all && p < d->n_parts; ++p)
-        all[p] = d->family->rows(d->parts[p].on_host->self);
-    if (all)
-        kr_row_ids_validate(w, all, d->n_parts);
-    free(all);
+    const kr_divided *d = self;
+    kr_work host = kr_work_on(d->host, NULL, w->err);
+    kr_rows_summary all = {0};
+    if (!kr_work_goes_on(w))
+        return all;
+    kr_rows *rows_of = kr_work_array(&host, d->n_parts, sizeof *rows_of, "the rows of parts");
+    for (uint32_t p = 0; rows_of && p < d->n_parts; ++p)
+        rows_of[p] = d->family->rows(d->parts[p].on_host->self);
+    if (rows_of)
+        all = kr_row_ids_check_all(&host, rows_of, d->n_parts, distinct);
+    free(rows_of);
+    divided_fail_on_host(w, kr_work_end(&host));
+    return all;
 }
 
 /* By the CPU, where the parts lie. */
@@ -164,8 +187,6 @@ static int validate(kr_work *w, const void *self)
         return 0;
     for (uint32_t p = 0; p < d->n_parts && kr_work_goes_on(&host); ++p)
         is_unique &= validate_part(&host, d, p);
-    if (kr_work_goes_on(&host))
-        validate_rows(&host, d);
     divided_fail_on_host(w, kr_work_end(&host));
     return is_unique;
 }
@@ -192,6 +213,8 @@ const kr_family_ops kr_divided_ops = {
     .ordered = &(const kr_ordered_ops){key_range, cuts},
     .components = components,
     .validate = validate,
+    .check_rows = check_rows,
+    .image = divided_image,
     .touches = touches,
     .runs_on = runs_on,
     .update = update,

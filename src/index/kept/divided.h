@@ -14,7 +14,7 @@ enum { KEPT_LOWEST, KEPT_SECOND, KEPT_LAST_BUT_ONE, KEPT_HIGHEST, KEPT_ENDS };
 
 typedef struct kept_part {
     kr_field_list fields; /* of the image; its arrays lie in `memory` */
-    kr_buffer memory;     /* of the device `host` */
+    kr_buffer memory;     /* of the device `host`; none where a mapped file has the arrays */
     uint64_t nbytes;      /* of all arrays on a device, each at a multiple of KEPT_ALIGNMENT */
     uint64_t first, n;    /* entries before it, and its own */
     uint64_t ends[KEPT_ENDS];
@@ -66,12 +66,13 @@ void divided_describe_part(const kr_divided *d, uint32_t part, kr_device *device
 /* A step of work on the host device that failed: of the same work for the device. */
 void divided_fail_on_host(kr_work *work, kr_status status);
 
-/* Of kr_family_ops: divide.c has them. */
+/* Of kr_family_ops: divide.c and saved.c have them. */
 kr_status divided_estimate(const kr_shape *shape, kr_need *need, kr_error *err);
 void divided_explain(const kr_shape *shape, char text[96]);
 void divided_build(kr_work *work, const kr_build *build, void **self);
-/* Gives a part its structure for the CPU, once its fields are there. */
-void divided_open_part(kr_work *work, kr_divided *d, uint32_t part);
+void divided_image(kr_image *image, const kr_image_of *of, void **self);
+/* Fills a new structure but for its parts. */
+void divided_open(kr_work *work, kr_divided *d, const kr_spec *spec, uint32_t type);
 /* Of kr_kept_ops, which answer.c and list.c have. */
 void divided_answer(kr_work *work, const kr_kept_answers *job);
 void divided_list(kr_work *work, const kr_kept_lists *job);

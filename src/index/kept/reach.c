@@ -62,8 +62,16 @@ kr_column reach_column(reach *r, const kr_column *column, const char *what)
     return here;
 }
 
+/* A device that divides nothing has loaded the index of a file. */
+int reach_is_host(const kr_divided *d)
+{
+    return d->device->ops->is_host && !d->device->keeping.divides;
+}
+
 int reach_prefers_host(const kr_divided *d, uint64_t n)
 {
+    if (reach_is_host(d))
+        return 1;
     const uint64_t touched = n < d->n_parts ? n : d->n_parts;
     const uint64_t given = d->device->keeping.probe_nbytes, shared = PROBE_NBYTES / d->threads;
     const uint64_t probe = given ? given : shared > PROBE_NBYTES_LEAST ? shared : PROBE_NBYTES_LEAST;

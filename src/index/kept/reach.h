@@ -22,6 +22,8 @@ kr_column reach_column(reach *r, const kr_column *column, const char *what);
 /* Between an array and another place; done when it returns. */
 void reach_copy(reach *r, void *to, const void *from, uint64_t nbytes);
 
+/* 1: parts lie in the memory of the device, so that none travels. */
+int reach_is_host(const kr_divided *d);
 /* 1: the CPU answers n probes sooner than the parts travel that they can fall into. */
 int reach_prefers_host(const kr_divided *d, uint64_t n);
 /* Bytes that a batch may take where it is searched. */

@@ -1,4 +1,5 @@
 #include "index/kept/travel.h"
+#include "index/kinds/column.h"
 
 #include <string.h>
 
@@ -12,7 +13,11 @@ static void fill(kr_image *image, const kr_field *field, kr_buffer *buffer)
         return;
     buffer->data = from->to + from->used;
     from->used += (field->value + KEPT_ALIGNMENT - 1) / KEPT_ALIGNMENT * KEPT_ALIGNMENT;
-    kr_work_copy(image->work, buffer->data, field->data, field->value);
+    if (from->is_pinned)
+        kr_work_copy(image->work, buffer->data, field->data, field->value);
+    else /* of a mapped file: through pinned buffers */
+        KR_STEP(image->work, kr_column_upload(image->work->device, buffer->data, field->data, field->value,
+                                              image->work->stream, image->work->err));
 }
 
 static void read(kr_image *image, const kr_field *field, void *to)
@@ -29,7 +34,8 @@ void *travel_load(kr_work *w, const kr_divided *d, uint32_t part, void *to)
                                      .name = "a part of an index",
                                      .fill = fill,
                                      .read = read},
-                          .to = to};
+                          .to = to,
+                          .is_pinned = d->parts[part].is_pinned};
     const kr_image_of of = {.spec = &d->spec, .type = divided_code_type(d)};
     void *self = NULL;
     if (!kr_work_goes_on(w))

@@ -11,6 +11,7 @@ typedef struct travel_source {
     kr_image_source source;
     char *to; /* NULL: arrays stay where they are */
     uint64_t used;
+    uint32_t is_pinned; /* 1: copies need no buffer */
 } travel_source;
 
 /* Loads a part: its structure, whose arrays are there for what the stream of the work does next. NULL after a

@@ -12,6 +12,7 @@
 #include "index/kinds/batch.h"
 #include "index/kinds/kind.h"
 #include "index/results/reduce.h"
+#include "index/results/row_ids.h"
 
 /* Bytes of an index: those kept, and those at the peak of its build, which include them. */
 typedef struct kr_need {
@@ -116,6 +117,9 @@ typedef struct kr_family_ops {
     /* Not of families: how a divided index answers, which has no locate (index/lookup/kept.h). Its build gets
      * the caller's columns, wherever they lie. */
     const struct kr_kept_ops *kept;
+    /* Only then: the row ids of all parts, which are as many as n_rows says, and distinct if that is asked.
+     */
+    kr_rows_summary (*check_rows)(kr_work *work, const void *self, int distinct);
     /* Upper bounds, as close as docs/memory-and-streams.md says, without the staging of host columns. */
     kr_status (*estimate)(const kr_shape *shape, kr_need *need, kr_error *err);
     /* May wait for the stream. On failure *self is NULL, or what the library then hands to `destroy`, after

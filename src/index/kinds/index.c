@@ -357,8 +357,8 @@ static void run_update(kr_work *w, kr_index *index, const kr_update *wanted)
 kr_status kr_index_update_apply(kr_index *index, const kr_update *wanted, kr_stream *stream, kr_error *err)
 {
     change c;
-    if (!wanted->insert_keys.count && !wanted->delete_keys.count) {
-        /* Without rows, the kind only says whether it can update. */
+    if ((!wanted->insert_keys.count && !wanted->delete_keys.count) || index->ops->kept) {
+        /* Without rows, the kind only says whether it can update. A divided index cannot. */
         kr_work only = kr_work_on(index->device, stream, err);
         index->ops->update(&only, index->self, wanted);
         return kr_work_end(&only);
@@ -385,8 +385,10 @@ kr_status kr_index_check(const kr_index *index, kr_error *err)
     KR_STEP(&w, kr_index_await(index, NULL, err));
     kr_index_check_family(&w, index);
     kr_work_give_since(&w, 0);
-    if (!index->ops->kept) /* which validates its rows itself */
-        kr_row_ids_validate(&w, &rows, 1);
+    if (index->ops->kept)
+        (void)index->ops->check_rows(&w, index->self, 1);
+    else
+        (void)kr_row_ids_check_all(&w, &rows, 1, 1);
     return kr_work_end(&w);
 }
 

@@ -43,6 +43,16 @@ kr_status kr_index_make_pieces(const kr_index *index, const kr_save_options *opt
 
 /* ---- Loading ---------------------------------------------------------------------------------- */
 
+/* A file in which the index is divided has parts, which other structures of kinds with option keep have not.
+ */
+static const kr_family_ops *find_ops(const kr_saved *saved, const kr_index *index)
+{
+    const kr_family *family = index->spec.kind->family;
+    const int divided = family->keeps_on_host && family->keeps_on_host(&index->spec) &&
+                        kr_saved_find(saved, KR_FIELD_NUMBER, "kind.", "parts");
+    return divided ? &kr_divided_ops : kr_index_ops(index->device, &index->spec, index->info.type);
+}
+
 /* What must be known before the walk: the structure's operations. */
 static void find_kind(kr_work *w, const kr_saved *saved, kr_index *index)
 {
@@ -60,7 +70,7 @@ static void find_kind(kr_work *w, const kr_saved *saved, kr_index *index)
     if (!kr_work_goes_on(w))
         return;
     index->info.type = (kr_type)type;
-    index->ops = kr_family_ops_of(index->spec.kind->family, (kr_type)type);
+    index->ops = find_ops(saved, index);
     KR_STEP(w, kr_spec_format(&index->spec, index->info.spec, sizeof index->info.spec, w->err));
     KR_STEP(w, kr_index_runs_on(index->ops, index->device, &index->spec, w->err));
 }
@@ -72,7 +82,8 @@ static void check_rows(kr_work *w, const kr_index *index, uint64_t rows)
     if (!kr_work_goes_on(w))
         return;
     const kr_rows held = index->ops->rows(index->self);
-    const kr_rows_summary found = kr_row_ids_summarize(w, &held, counters);
+    const kr_rows_summary found = index->ops->kept ? index->ops->check_rows(w, index->self, 0)
+                                                   : kr_row_ids_summarize(w, &held, counters);
     kr_work_give(w, counters);
     if (held.n_rows != rows || found.count != rows)
         KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "there are %llu row ids, and %llu rows",
@@ -115,7 +126,7 @@ static void load(kr_work *w, const kr_saved *saved, kr_index *index)
     blame_file(&image);
     kr_image_end(&image);
     kr_work_lap(w, "verify");
-    if (saved->is_mapped && w->device->ops->is_host)
+    if (saved->is_mapped && (w->device->ops->is_host || index->ops->kept))
         index->mapped = kr_saved_hold(saved);
     kr_work_give_since(w, 0);
     kr_index_record_ready(w, index);

@@ -82,20 +82,21 @@ static kr_rows_summary summarize_all(kr_work *w, const kr_rows *rows, uint32_t n
     return all;
 }
 
-void kr_row_ids_validate(kr_work *w, const kr_rows *rows, uint32_t n)
+kr_rows_summary kr_row_ids_check_all(kr_work *w, const kr_rows *rows, uint32_t n, int distinct)
 {
     uint64_t n_rows = 0, n_slots = 0;
     const kr_rows_summary summary = summarize_all(w, rows, n, &n_rows, &n_slots);
     if (summary.count != n_rows)
         KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT, "%llu slots hold a row id, but the index has %llu rows",
                            (unsigned long long)summary.count, (unsigned long long)n_rows));
-    if (n_rows) {
+    if (n_rows && distinct) {
         const int by_bitmap = summary.end / 8 <= n_slots * sizeof(uint32_t);
-        const uint64_t distinct = by_bitmap ? count_by_bitmap(w, rows, n, summary.end)
-                                            : count_by_sorting(w, rows, n, n_slots, summary.count);
-        if (distinct != summary.count)
+        const uint64_t different = by_bitmap ? count_by_bitmap(w, rows, n, summary.end)
+                                             : count_by_sorting(w, rows, n, n_slots, summary.count);
+        if (different != summary.count)
             KR_STEP(w, kr_fail(w->err, KR_ERR_INVARIANT,
                                "row ids are not distinct: %llu entries, %llu different ids",
-                               (unsigned long long)summary.count, (unsigned long long)distinct));
+                               (unsigned long long)summary.count, (unsigned long long)different));
     }
+    return summary;
 }

@@ -15,9 +15,9 @@ enum { KR_ROWS_COUNTERS = 2 };
 /* `counters` has room for KR_ROWS_COUNTERS, so nothing is allocated. Blocks. */
 kr_rows_summary kr_row_ids_summarize(kr_work *work, const kr_rows *rows, uint64_t *counters);
 
-/* The rows of an index in n parts: KR_ERR_INVARIANT unless there are as many row ids as n_rows says, all
- * distinct. Blocks. */
-void kr_row_ids_validate(kr_work *work, const kr_rows *rows, uint32_t n);
+/* The rows of an index in n parts. KR_ERR_INVARIANT unless there are as many row ids as n_rows says, and all
+ * are distinct, if that is asked. Blocks. */
+kr_rows_summary kr_row_ids_check_all(kr_work *work, const kr_rows *rows, uint32_t n, int distinct);
 
 /* found[0]: ids that are not above the one before; found[1]: ids that are KR_NO_ROW. Blocks. */
 void kr_row_ids_check(kr_work *work, const uint32_t *ids, uint64_t n, uint64_t found[2]);
