@@ -44,7 +44,8 @@ typedef struct kr_prepared kr_prepared;
  * if offsets[n] is more than rows_capacity, row ids were left out, those from place rows_capacity on. Of a
  * probe whose row ids fit only in part, any of them may be kept. Ranges in KR_ORDER_ROW take 16 bytes of
  * scratch memory for each row id of rows_capacity, and the time to sort them; on "cpu" only as many as there
- * are. A limit of ROWS by row id of ranges needs sizes on the host and is KR_ERR_UNSUPPORTED, as are reports.
+ * are. A limit of ROWS by row id of ranges needs sizes on the host and is KR_ERR_UNSUPPORTED, as are reports
+ * and indexes of keep=host on a GPU.
  *
  * Memory:  kr_prepared_scratch_nbytes, in device memory, counted against the cap; the recording itself is the
  *          driver's, and not counted.

@@ -14,8 +14,8 @@ typedef struct travel_source {
     uint32_t is_pinned; /* 1: copies need no buffer */
 } travel_source;
 
-/* Loads a part: its structure, whose arrays are there for what the stream of the work does next. NULL after a
- * failure. */
+/* Returns the structure of a part. Its arrays are there when the stream of the work comes to what is
+ * enqueued next. NULL after a failure. */
 void *travel_load(kr_work *work, const kr_divided *d, uint32_t part, void *to);
 
 /* Searches a part that is there. What the work takes is given back afterwards. */
