@@ -50,7 +50,8 @@ int main(int argc, char **argv)
     static const struct kr_fuzz_seed seeds[] = {
         KR_SEED("array"),
         KR_SEED("array:layout=aos"),
-        KR_SEED("array:layout=soa,scan_threads=many,schedule=dynamic,threads=256,per_thread=1,group=1,pin="
+        KR_SEED("array:layout=soa,keep=host,scan_threads=many,schedule=dynamic,threads=256,per_thread=1,"
+                "group=1,pin="
                 "none,reorder=none,ends=search,shared=96,k="
                 "2,probes=auto"),
         KR_SEED("array:k=33,probes=sorted"),

@@ -91,7 +91,9 @@ static const option_row index_rows[] = {
      0, 0},
     {"keys-log2", 0, 0, OPTION_NUMBER, AT(keys_log2), "N", "the same as --count 2^N", 0, 31},
     {"host", 0, 0, OPTION_FLAG, AT(host), NULL,
-     "the columns are in host memory, and the time includes copies", 0, 0},
+     "the columns are in host memory, and the time includes copies; keys always, if each --index has "
+     "keep=host",
+     0, 0},
     {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
      "compare with rivals. point: std::lower_bound; point and build on the CPU: std::unordered_map "
      "and, if keyray was built with Abseil, its flat_hash_map and btree_map, on one thread; build on "
@@ -408,7 +410,7 @@ static int open_data(job *j, bench_data *data)
     if (code)
         return code;
     return bench_data_open(data, j->device, j->operation, &j->w, j->options.result == KR_RESULT_SUM,
-                           (int)j->options.host, (uint32_t)j->where.threads);
+                           bench_data_place(&j->options), (uint32_t)j->where.threads);
 }
 
 static int run_loads(job *j, const char *value)

@@ -123,10 +123,30 @@ int bench_data_draw(const bench_data *data, const workload *w)
     return workload_check(status, &err, USAGE);
 }
 
-static int bring_to_device(bench_data *data)
+/* Rivals read the keys on the device. */
+int bench_data_place(const bench_options *options)
+{
+    const uint32_t n = options->index.n;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; ++i)
+        kept += strstr(options->index.at[i], "keep=host") != NULL;
+    return options->host                          ? BENCH_ALL_ON_HOST
+           : n && kept == n && !options->baseline ? BENCH_KEYS_ON_HOST
+                                                  : BENCH_ON_DEVICE;
+}
+
+/* Its memory is that of host[column]. */
+static int stays(const bench_data *data, int column)
+{
+    return data->there[column] == data->host[column];
+}
+
+static int bring_to_device(bench_data *data, int place)
 {
     kr_error err = {0};
     kr_status status = KR_OK;
+    if (place == BENCH_KEYS_ON_HOST)
+        data->there[COLUMN_KEYS] = data->host[COLUMN_KEYS];
     for (int i = 0; i < N_COLUMNS && status == KR_OK; ++i) {
         const uint64_t nbytes = column_nbytes(data, i);
         if (!data->host[i] || data->there[i])
@@ -142,7 +162,7 @@ static void close_columns(bench_data *data, int first)
 {
     for (int i = first; i < N_COLUMNS; ++i) {
         const uint64_t nbytes = data->host[i] ? column_nbytes(data, i) : 0;
-        if (data->device && data->there[i])
+        if (data->device && data->there[i] && !stays(data, i))
             kr_memory_release(data->device, data->there[i], nbytes ? nbytes : 1, NULL);
         free(data->host[i]);
         data->there[i] = data->host[i] = NULL;
@@ -152,7 +172,7 @@ static void close_columns(bench_data *data, int first)
 }
 
 int bench_data_open(bench_data *data, kr_device *device, int operation, const workload *w, int with_values,
-                    int on_host, uint32_t threads)
+                    int place, uint32_t threads)
 {
     const int has_waves = operation == BENCH_UPDATE && w->waves;
     kr_keys_spec keys = workload_keys(w);
@@ -164,7 +184,7 @@ int bench_data_open(bench_data *data, kr_device *device, int operation, const wo
         data->sorted && data->n_keys == w->count && memcmp(&keys, &data->keys, sizeof keys) == 0;
     if (!has_keys)
         bench_data_close(data);
-    data->device = on_host ? NULL : device;
+    data->device = place == BENCH_ALL_ON_HOST ? NULL : device;
     data->operation = operation;
     data->type = workload_type(w);
     data->keys = keys;
@@ -182,10 +202,10 @@ int bench_data_open(bench_data *data, kr_device *device, int operation, const wo
         code = generate_table(data, threads);
     if (!code)
         code = generate_probes(data, w, threads);
-    if (!code && on_host)
+    if (!code && !data->device)
         memcpy(data->there, data->host, sizeof data->there);
     else if (!code)
-        code = bring_to_device(data);
+        code = bring_to_device(data, place);
     return code;
 }
 

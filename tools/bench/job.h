@@ -65,10 +65,14 @@ typedef struct bench_data {
     bench_right *right;
 } bench_data;
 
-/* `on_host`: the library gets host memory. Data that is already open with the same keys keeps them; the rest
- * is made anew. */
+/* Which columns the library gets in host memory: none; the keys; all. */
+enum { BENCH_ON_DEVICE, BENCH_KEYS_ON_HOST, BENCH_ALL_ON_HOST };
+/* Of indexes that are kept on the host (keep=host), keys need not fit on the device. */
+int bench_data_place(const bench_options *options);
+
+/* Data that is already open with the same keys keeps them; the rest is made anew. */
 int bench_data_open(bench_data *data, kr_device *device, int operation, const workload *w, int with_values,
-                    int on_host, uint32_t threads);
+                    int place, uint32_t threads);
 /* Draws the probes anew, of the keys that are in the index. */
 int bench_data_draw(const bench_data *data, const workload *w);
 void bench_data_close(bench_data *data);
@@ -147,6 +151,12 @@ typedef struct bench_saved {
     char checked[192];
 } bench_saved;
 
+/* Of a divided index: what travelled for a run's probes, and copying as many bytes of pinned memory. */
+typedef struct bench_kept {
+    uint64_t parts, nbytes, on_host; /* parts and bytes that travelled; probes that the CPU answered */
+    bench_times pinned;
+} bench_kept;
+
 /* A rival on the same data. */
 typedef struct bench_baseline {
     char name[96];
@@ -172,9 +182,11 @@ typedef struct bench_row {
     bench_waves waves;
     facts update_phases; /* an exchange of keys */
     bench_saved saved;   /* --save */
-    uint64_t per_run;    /* lookups, pairs or changed rows of one run */
-    facts work;          /* of all probes, counted for kinds that cast rays */
-    char checked[192];   /* what was compared before anything was timed */
+    int is_kept;
+    bench_kept kept;   /* then */
+    uint64_t per_run;  /* lookups, pairs or changed rows of one run */
+    facts work;        /* of all probes, counted for kinds that cast rays */
+    char checked[192]; /* what was compared before anything was timed */
     bench_baseline baselines[4];
     uint32_t n_baselines;
     double one_thread_rate; /* --scaling: the same with one thread, else 0 */
@@ -217,6 +229,22 @@ int bench_time_in_turn(const bench_run *runs, uint32_t n, bench_row *rows);
 int bench_build(bench_run *run, const char *spec, double *seconds);
 /* Builds anew as often as asked; the first warms up and is not counted. */
 int bench_time_builds(bench_run *run, const char *spec, bench_times *times);
+
+/* What the bus carries: pinned memory, and memory of the device that it is copied to (pinned.c). Both are
+ * NULL on a CPU, where nothing is copied. */
+typedef struct bench_pinned {
+    char *memory;
+    void *there;
+} bench_pinned;
+/* bench_pinned_close is due in any case. */
+int bench_pinned_open(const bench_run *run, const bench_row *row, bench_pinned *pinned);
+int bench_pinned_copy(const bench_run *run, const bench_pinned *pinned, uint64_t nbytes);
+void bench_pinned_close(const bench_run *run, bench_pinned *pinned);
+
+/* What is reported of a divided index (kept.c); does nothing for others. */
+int bench_keep(const bench_run *run, bench_row *row);
+void bench_print_kept_json(output *out, const bench_row *row);
+void bench_print_kept_text(const bench_row *row, FILE *to);
 
 /* --save: saves run->index and loads it, and times both (saved.c). */
 int bench_save(const bench_run *run, bench_row *row);

@@ -196,6 +196,8 @@ static void print_row(output *out, const bench_report *report, const bench_row *
         print_work(out, row);
     if (row->saved.nbytes)
         bench_print_saved_json(out, &row->saved);
+    if (row->is_kept)
+        bench_print_kept_json(out, row);
     print_comparisons(out, row);
     output_end(out, '}');
 }
@@ -390,6 +392,8 @@ static void print_text(const bench_report *report, FILE *to)
             print_text_work(row, to);
         if (row->saved.nbytes)
             bench_print_saved_text(&row->saved, to);
+        if (row->is_kept)
+            bench_print_kept_text(row, to);
         for (uint32_t at = 0; at < row->n_baselines; ++at)
             print_text_baseline(row, &row->baselines[at], to);
         if (row->one_thread_rate > 0)

@@ -77,8 +77,10 @@ static int report_run(const bench_run *run, bench_row *row)
                    : row->waves.n    ? row->waves.waves[0].changed
                    : data->n_changed ? data->n_changed
                                      : data->n_probes;
-    const int code = index_facts_take(run->index, &row->index);
-    return !code && !is_build && data->n_probes ? report_lookups(run, row) : code;
+    int code = index_facts_take(run->index, &row->index);
+    if (!code && !is_build && data->n_probes)
+        code = report_lookups(run, row);
+    return !code && !is_build && data->n_probes ? bench_keep(run, row) : code;
 }
 
 static void close_run(bench_run *run)

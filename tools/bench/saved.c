@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { READ_NBYTES = 1 << 20, PINNED_NBYTES = 64 << 20 };
+enum { READ_NBYTES = 1 << 20 };
 
 static int save(const bench_run *run)
 {
@@ -63,20 +63,8 @@ static int load_and_look_up(const bench_run *run, kr_index **index)
     return !code && row == KR_NO_ROW ? tool_fail(FAILED, "the loaded index lacks a key") : code;
 }
 
-/* As many bytes as the file has. */
-static int copy_pinned(const bench_run *run, const char *pinned, void *there, uint64_t nbytes)
-{
-    kr_error err = {0};
-    int code = DONE;
-    for (uint64_t done = 0; done < nbytes && !code; done += PINNED_NBYTES) {
-        const uint64_t n = nbytes - done < PINNED_NBYTES ? nbytes - done : PINNED_NBYTES;
-        code = tool_check(kr_memory_copy(run->device, there, pinned, n, NULL, &err), &err);
-    }
-    return code;
-}
-
 /* One of each, in turn. */
-static int measure_once(const bench_run *run, char *pinned, void *there, bench_saved *of, double seconds[])
+static int measure_once(const bench_run *run, bench_pinned *pinned, bench_saved *of, double seconds[])
 {
     kr_index *loaded = NULL, *trusted = NULL;
     double begin = tool_now();
@@ -87,8 +75,8 @@ static int measure_once(const bench_run *run, char *pinned, void *there, bench_s
         code = read_file(run, &of->nbytes);
     seconds[SAVED_READ] = tool_now() - begin;
     begin = tool_now();
-    if (!code && pinned)
-        code = copy_pinned(run, pinned, there, of->nbytes);
+    if (!code)
+        code = bench_pinned_copy(run, pinned, of->nbytes);
     seconds[SAVED_PINNED] = tool_now() - begin;
     begin = tool_now();
     if (!code)
@@ -105,20 +93,20 @@ static int measure_once(const bench_run *run, char *pinned, void *there, bench_s
     return code;
 }
 
-static int measure_all(const bench_run *run, char *pinned, void *there, bench_saved *of)
+static int measure_all(const bench_run *run, bench_pinned *pinned, bench_saved *of)
 {
     static double all[SAVED_TIMES][BENCH_REPEAT_MOST + 1];
     const uint64_t n = run->options->repeat;
     int code = DONE;
     for (uint64_t i = 0; i <= n && !code; ++i) {
         double seconds[SAVED_TIMES] = {0};
-        code = measure_once(run, pinned, there, of, seconds);
+        code = measure_once(run, pinned, of, seconds);
         for (int which = 0; which < SAVED_TIMES; ++which)
             all[which][i] = seconds[which];
     }
     for (int which = 0; which < SAVED_TIMES && !code; ++which)
         of->times[which] = bench_summarize(all[which] + 1, n);
-    of->has_pinned = pinned != NULL;
+    of->has_pinned = pinned->memory != NULL;
     return code;
 }
 
@@ -136,29 +124,13 @@ static int check_loaded(const bench_run *run, bench_saved *of)
 
 int bench_save(const bench_run *run, bench_row *row)
 {
-    const int is_host = !strncmp(row->index.info.device, "cpu", 3);
-    char *pinned = NULL;
-    void *there = NULL;
-    kr_error err = {0};
-    int code = DONE;
-    if (!is_host) {
-        pinned = tool_alloc(PINNED_NBYTES, 1, "pinned memory");
-        code = pinned ? tool_check(kr_memory_pin(run->device, pinned, PINNED_NBYTES, &err), &err) : FAILED;
-        if (code) {
-            free(pinned);
-            return code;
-        }
-        code = tool_check(kr_memory_allocate(run->device, PINNED_NBYTES, NULL, &there, &err), &err);
-    }
+    bench_pinned pinned;
+    int code = bench_pinned_open(run, row, &pinned);
     if (!code)
-        code = measure_all(run, pinned, there, &row->saved);
+        code = measure_all(run, &pinned, &row->saved);
     if (!code)
         code = check_loaded(run, &row->saved);
-    if (there)
-        kr_memory_release(run->device, there, PINNED_NBYTES, NULL);
-    if (pinned)
-        kr_memory_unpin(run->device, pinned);
-    free(pinned);
+    bench_pinned_close(run, &pinned);
     return code;
 }
 

@@ -181,7 +181,8 @@ static uint64_t probe_nbytes(const answering *a)
         const uint64_t answer = answer_nbytes(&job->sinks[i]) + (uint64_t)has_flags(&job->sinks[i]);
         const int copied = !reach_has(&a->side, job->sinks[i].out);
         nbytes += answer;
-        widest = answer * (copied || job->upper ? 2 : 1) > widest ? 2 * answer : widest;
+        const uint64_t extra = answer * (uint64_t)(copied + !spread_is_direct(job->whole));
+        widest = extra > widest ? extra : widest;
     }
     if (!reach_has(&a->side, job->lower->data))
         nbytes += bound;

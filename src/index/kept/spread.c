@@ -144,11 +144,10 @@ static uint64_t spread_stops(kr_work *w, const kr_query *query, uint64_t n, uint
 uint64_t spread_make(kr_work *w, const kr_divided *d, const kr_query *query, uint64_t n, uint64_t most,
                      int how, spread *s)
 {
-    const kr_batch *batch = &query->batch;
-    kr_batch points = *batch;
+    kr_batch points = query->batch;
     *s = (spread){.of = d};
     most = most < KR_NO_ROW ? most : KR_NO_ROW - 1;
-    if (batch->upper || batch->lower_validity || batch->near.how)
+    if (!spread_is_direct(query))
         n = spread_stops(w, query, n, most, how, s);
     else {
         s->n = n = n < most ? n : most;
@@ -178,10 +177,9 @@ kr_query spread_query(const spread *s, const kr_query *sort, const kr_index *ind
 
 uint64_t spread_nbytes(const kr_divided *d, const kr_query *query)
 {
-    const kr_batch *batch = &query->batch;
     const uint64_t key = divided_key_nbytes(d), place = sizeof(uint32_t);
-    const int direct = !batch->upper && !batch->lower_validity && !batch->near.how;
-    return direct ? key + 2 * place : sizeof(uint64_t) + 2 * key + 3 * place + (batch->upper ? key : 0);
+    return spread_is_direct(query) ? key + place
+                                   : sizeof(uint64_t) + 2 * key + 3 * place + (query->batch.upper ? key : 0);
 }
 
 void spread_back(kr_work *w, const spread *s, const void *answers, uint32_t nbytes, void *out)

@@ -32,6 +32,13 @@ void spread_end(spread *s);
 /* The stops of a part, as a query of the part's index. `sort` says what sort of lookup. */
 kr_query spread_query(const spread *s, const kr_query *sort, const kr_index *index, uint32_t part);
 
+/* 1: each probe has one stop, in the part that its code falls into. */
+static inline int spread_is_direct(const kr_query *query)
+{
+    const kr_batch *batch = &query->batch;
+    return !batch->upper && !batch->lower_validity && !batch->near.how;
+}
+
 /* Bytes of scratch memory for a probe, without its bounds and answers: one probe has one stop, but for
  * ranges, which may have more. */
 uint64_t spread_nbytes(const kr_divided *d, const kr_query *query);

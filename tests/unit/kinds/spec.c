@@ -191,9 +191,9 @@ static void refuses_values(void **state)
 }
 
 /* How lookups are launched by default. */
-#define LAUNCH                                                                                               \
-    "scan_threads=many,schedule=dynamic,threads=256,per_thread=1,group=1,pin=none,reorder=none,ends=search," \
-    "shared=96,"
+#define LAUNCH                                                                                  \
+    "keep=device,scan_threads=many,schedule=dynamic,threads=256,per_thread=1,group=1,pin=none," \
+    "reorder=none,ends=search,shared=96,"
 
 static void check_printed(const char *text, const char *want)
 {
