@@ -159,7 +159,7 @@ typedef struct kr_index_info {
     uint32_t reserved;
     uint64_t rows;     /**< indexed rows; NULL rows are not */
     uint64_t next_row; /**< row id of the next inserted key, above every row id given so far */
-    uint64_t footprint_nbytes, peak_nbytes; /**< peak: of the build or the last change */
+    uint64_t footprint_nbytes, peak_nbytes; /**< peak: of the build or the last change, of device memory */
 } kr_index_info;
 
 /** Describes an index. */
@@ -172,8 +172,7 @@ KR_API uint32_t kr_index_phase_count(const kr_index *index);
 KR_API const char *kr_index_phase_name(const kr_index *index, uint32_t ordinal);
 KR_API double kr_index_phase_seconds(const kr_index *index, uint32_t ordinal);
 
-/** Components of the footprint: "keys", "row ids", "bvh", "host memory" (of keep=host on a GPU), ... Their
- * bytes sum to footprint_nbytes. */
+/** Components of the footprint: "keys", "bvh", "host memory" (keep=host), ...; their bytes sum to it. */
 KR_API uint32_t kr_index_component_count(const kr_index *index);
 KR_API const char *kr_index_component_name(const kr_index *index, uint32_t ordinal);
 KR_API uint64_t kr_index_component_nbytes(const kr_index *index, uint32_t ordinal);

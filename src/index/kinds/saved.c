@@ -156,7 +156,8 @@ kr_status kr_index_make_loaded(kr_device *device, const kr_saved *saved, kr_stre
         return status;
     }
     kr_index_fill_info(made, made->info.type, &watch, peak_nbytes);
-    if (made->info.peak_nbytes < made->info.footprint_nbytes) /* what is mapped was not taken */
+    /* What is mapped was not taken. Entries in host memory are no device memory. */
+    if (!made->ops->kept && made->info.peak_nbytes < made->info.footprint_nbytes)
         made->info.peak_nbytes = made->info.footprint_nbytes;
     *index = made;
     return KR_OK;
