@@ -152,9 +152,10 @@ static pair_list list_partners(joining *j, int wanted)
 {
     const kr_column *indexed = j->job->left;
     const kr_partners partners = kr_partners_make(j->work, indexed->count);
+    const kr_partners_part all = {.rows = *indexed, .wanted = wanted};
     pair_list list = {.n = 0};
     kr_partners_mark(j->work, &partners, j->answers, j->query.n);
-    list.first = kr_partners_list(j->work, &partners, j->index, indexed, wanted, &list.n);
+    list.first = kr_partners_list(j->work, &partners, j->index, &all, &list.n);
     return list;
 }
 

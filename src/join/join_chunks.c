@@ -124,20 +124,30 @@ static void give_piece(streaming *s, streaming_piece *piece)
     close_piece(s, piece);
 }
 
-/* Indexed rows, once all pieces have left their marks. */
-static void give_indexed(streaming *s, uint64_t n)
+/* Some indexed rows, from a multiple of 64 on. */
+static void give_indexed_part(streaming *s, const kr_column *indexed, uint64_t first, uint64_t n)
 {
     const int wanted = kr_join_wants_partner(s->job->type);
-    const kr_selection selection = {.bitmap = s->partners.marks, .n = n, .wanted = (uint32_t)wanted};
+    const kr_selection selection = {
+        .bitmap = s->partners.marks + first / 32, .n = n, .wanted = (uint32_t)wanted};
+    const kr_partners_part part = {kr_column_slice(indexed, first, n), first, wanted};
     uint64_t found = 0;
-    if (!s->partners.marks)
-        return;
     if (!lists_indexed(s) || s->job->right_upper) {
-        give_selection(s, s->work, &selection, s->indexes_left, 0);
+        give_selection(s, s->work, &selection, s->indexes_left, first);
         return;
     }
-    const uint32_t *rows = kr_partners_list(s->work, &s->partners, s->index, s->job->left, wanted, &found);
-    give_rows(s, s->work, rows, found, 1, 0);
+    const uint32_t *rows = kr_partners_list(s->work, &s->partners, s->index, &part, &found);
+    give_rows(s, s->work, rows, found, 1, first);
+}
+
+/* Indexed rows, once all pieces have left their marks: as many at a time as there is room for where not all
+ * of them fit on the device. */
+static void give_indexed(streaming *s, const kr_column *indexed)
+{
+    const uint64_t n = indexed->count;
+    const uint64_t piece = kr_work_goes_on(s->work) ? kr_query_piece(s->index, n) : n;
+    for (uint64_t first = 0; first < n && s->partners.marks && kr_work_goes_on(s->work); first += piece)
+        give_indexed_part(s, indexed, first, n - first < piece ? n - first : piece);
 }
 
 /* ---- The pieces ------------------------------------------------------------------------------- */
@@ -257,7 +267,7 @@ uint64_t kr_join_chunks_run(kr_work *w, const kr_join_job *job, uint64_t cap_nby
         kr_pair_chunks_open(w, &s.chunks);
     open_turns(&s);
     run_pieces(&s, probes->count);
-    give_indexed(&s, indexed->count);
+    give_indexed(&s, indexed);
     kr_pair_chunks_close(&s.chunks); /* waits for streams that close_turns destroys */
     close_turns(&s);
     kr_index_release(s.index, w->stream);

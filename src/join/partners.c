@@ -8,7 +8,7 @@
 kr_partners kr_partners_make(kr_work *w, uint64_t n)
 {
     const uint64_t nbytes = (n / 32 + 1) * sizeof(uint32_t);
-    const kr_partners made = {kr_work_take_or(w, nbytes, "marks of rows", HELP), n};
+    const kr_partners made = {kr_work_take_or(w, nbytes, "marks of rows", HELP)};
     kr_work_fill(w, made.marks, 0, nbytes);
     return made;
 }
@@ -37,23 +37,25 @@ static void find_firsts(kr_work *w, const kr_index *index, const kr_column *inde
 
 /* Where keys are not distinct. */
 static uint32_t *list_by_firsts(kr_work *w, const kr_partners *p, const kr_index *index,
-                                const kr_column *indexed, int wanted, uint64_t *count)
+                                const kr_partners_part *part, uint64_t *count)
 {
-    uint32_t *firsts = kr_work_take_or(w, p->n * sizeof *firsts, "first rows of keys", HELP);
+    const uint64_t n = part->rows.count;
+    uint32_t *firsts = kr_work_take_or(w, n * sizeof *firsts, "first rows of keys", HELP);
     const partners_params params = {firsts, p->marks};
-    const kr_found_job job = {.answers = firsts, .n = p->n, .wanted = (uint32_t)wanted, .help = HELP};
-    find_firsts(w, index, indexed, firsts);
-    kr_work_run(w, &partners_keep, &params, p->n);
+    const kr_found_job job = {.answers = firsts, .n = n, .wanted = (uint32_t)part->wanted, .help = HELP};
+    find_firsts(w, index, &part->rows, firsts);
+    kr_work_run(w, &partners_keep, &params, n);
     const kr_found found = kr_found_list(w, &job);
     kr_work_give(w, firsts);
     *count = found.n;
     return found.probes;
 }
 
-uint32_t *kr_partners_list(kr_work *w, const kr_partners *p, const kr_index *index, const kr_column *indexed,
-                           int wanted, uint64_t *count)
+uint32_t *kr_partners_list(kr_work *w, const kr_partners *p, const kr_index *index,
+                           const kr_partners_part *part, uint64_t *count)
 {
-    const kr_selection selection = {.bitmap = p->marks, .n = p->n, .wanted = (uint32_t)wanted};
-    return index->is_unique ? kr_select_list(w, &selection, count)
-                            : list_by_firsts(w, p, index, indexed, wanted, count);
+    const kr_selection selection = {.bitmap = KR_PLACE_IN(p->marks, part->first / 32),
+                                    .n = part->rows.count,
+                                    .wanted = (uint32_t)part->wanted};
+    return index->is_unique ? kr_select_list(w, &selection, count) : list_by_firsts(w, p, index, part, count);
 }

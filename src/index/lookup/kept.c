@@ -51,12 +51,14 @@ void kr_query_kept_locate(kr_work *w, const kr_query *query, uint32_t what, void
 }
 
 /* About so many bytes of scratch memory for a probe, its answers and rows, and two pieces at a time. */
-enum { PIECE_SHARE = 128, PIECE_MOST = 1 << 27 };
+enum { PIECE_SHARE = 128, PIECE_LEAST = 1 << 12, PIECE_MOST = 1 << 27 };
 
 uint64_t kr_query_piece(const kr_index *index, uint64_t usual)
 {
-    const uint64_t room = index->ops->kept ? kr_device_left(index->device) / PIECE_SHARE / 64 * 64 : 0;
-    return room < usual ? usual : room < PIECE_MOST ? room : PIECE_MOST;
+    if (!index->ops->kept)
+        return usual;
+    const uint64_t room = kr_device_left(index->device) / PIECE_SHARE / 64 * 64;
+    return room < PIECE_LEAST ? PIECE_LEAST : room < PIECE_MOST ? room : PIECE_MOST;
 }
 
 /* ---- ROWS -------------------------------------------------------------------------------------- */

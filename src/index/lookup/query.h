@@ -88,8 +88,8 @@ typedef struct kr_matches_copy_job {
 void kr_matches_copy(kr_work *work, const kr_query *query, kr_matches *matches,
                      const kr_matches_copy_job *part);
 
-/* Probes of a batch in host memory that a caller brings to the device and asks at a time, `usual`, or more of
- * a divided index, whose parts travel for each piece. */
+/* Probes of a batch in host memory that a caller brings to the device and asks at a time: `usual`, but of a
+ * divided index as many as there is room for, since its parts travel for each piece. */
 uint64_t kr_query_piece(const kr_index *index, uint64_t usual);
 
 /* ---- The same for host memory -------------------------------------------------------------- */
