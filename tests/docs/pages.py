@@ -278,9 +278,26 @@ def names():
                 yield f"{page.relative_to(ROOT)}: {word} is not a name of the sources"
 
 
+def options():
+    """Commands that pages show have options that the command knows, unless they show that it does not."""
+    known = {}
+    for page in PAGES:
+        code = "\n".join(re.findall(r"^(?: {4}.*|```.*?^```)$", page.read_text(), re.M | re.S)).replace("\\\n", " ")
+        for name, rest in re.findall(r"(?:^|[$|(;&/ ])keyray (\w+)([^|;&)\n]*)", code):
+            words = [name] + re.findall(r"^ (\w+)", rest) * (name == "bench")
+            wanted = re.findall(r"(?<![\w-])--\w[\w-]*", rest)
+            if wanted and tuple(words) not in known:
+                shown = subprocess.run([sys.argv[1], *words, "--help"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                known[tuple(words)] = set(re.findall(r"--\w[\w-]*", shown.stdout.decode()))
+            for option in sorted(set(wanted) - known.get(tuple(words), set())):
+                if f"unknown option {option}" in page.read_text():
+                    continue
+                yield f"{page.relative_to(ROOT)}: keyray {' '.join(words)} has no option {option}"
+
+
 def main():
     found = [problem for check in (readme_example, readme_scope, forms, statuses, kinds, overview, include_rules, sections, threads, links, figures,
-                                   commits, best_kinds, header_comments, riddles, names) for problem in check()]
+                                   commits, best_kinds, header_comments, riddles, names, options) for problem in check()]
     print(*found, sep="\n", end="\n" if found else "")
     print(f"{len(PAGES)} pages, {len(found)} problems")
     return bool(found)
