@@ -160,8 +160,10 @@ static void change_what_is_loaded(kr_index *original, const shape *of)
     kr_index *index = NULL;
     WORKS(kr_saved_open(path, NULL, &saved, &err));
     WORKS(kr_index_load(device, saved, NULL, &index, &err));
-    if (index)
+    if (index) {
+        CHECK(ask(index, of) == ask(original, of)); /* nothing that this has made outlives the mapping */
         change_both(original, index, of);
+    }
     kr_saved_close(saved);
     if (index) /* what was mapped is gone */
         CHECK(ask(index, of) == ask(original, of));

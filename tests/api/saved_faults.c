@@ -318,6 +318,9 @@ static void check_cap(void)
         CHECK(answers_of(mapped, &probes, &probes) == answers);
         WORKS(kr_index_save(mapped, path, NULL, NULL, &err));
         CHECK(answers_in(device, path) == answers);
+        const bytes again = read_bytes(path); /* also what it knows of its keys */
+        CHECK(again.n == file.n && memcmp(again.data, file.data, file.n) == 0);
+        free(again.data);
     }
     WORKS(kr_saved_open_memory(file.data, file.n, NULL, &saved, &err));
     REFUSED(KR_ERR_DEVICE_MEMORY, kr_index_load(small, saved, NULL, &copied, &err));

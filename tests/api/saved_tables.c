@@ -69,6 +69,7 @@ static void change_both(kr_table *table, kr_device *on, int deletes_first)
     kr_saved_close(saved);
     const uint32_t rows = (uint32_t)info_of(table).rows;
     kr_table *both[] = {table, loaded};
+    compare(table, loaded); /* what scans have made of it, scenes too, does not outlive the mapping */
     for (int i = 0; i < 2; ++i) {
         if (deletes_first)
             delete_some(both[i], rows - 2000);

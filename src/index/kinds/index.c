@@ -299,8 +299,10 @@ static int begin_writing(kr_work *w, kr_index *index)
     kr_work_lap(w, "copy");
     kr_device_drain(index->device);
     kr_index_own(w, index);
+    if (!kr_work_goes_on(w))
+        return 0;
     index->is_unique = 0;
-    return kr_work_goes_on(w);
+    return 1;
 }
 
 kr_status kr_index_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
