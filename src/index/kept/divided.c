@@ -129,11 +129,10 @@ static uint32_t counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]
 static void update(kr_work *w, void *self, const kr_update *job)
 {
     (void)job;
-    KR_STEP(w,
-            kr_fail(w->err, KR_ERR_UNSUPPORTED,
-                    "an index of keep=host takes no updates on a GPU: build it again of the changed column, "
-                    "or use %s with keep=device",
-                    ((const kr_divided *)self)->spec.kind->name));
+    KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
+                       "a divided index, which keep=host makes on a GPU, takes no updates: build it again of "
+                       "the changed column, or use %s with keep=device",
+                       ((const kr_divided *)self)->spec.kind->name));
 }
 
 /* ---- Validation ---------------------------------------------------------------------------------- */
