@@ -172,7 +172,10 @@ KR_API uint32_t kr_index_phase_count(const kr_index *index);
 KR_API const char *kr_index_phase_name(const kr_index *index, uint32_t ordinal);
 KR_API double kr_index_phase_seconds(const kr_index *index, uint32_t ordinal);
 
-/** Components of the footprint: "keys", "bvh", "host memory" (keep=host), ...; their bytes sum to it. */
+/**
+ * Components of the footprint: "keys", "row ids", "bvh", "host memory" (of keep=host on a GPU), ... Their
+ * bytes sum to footprint_nbytes.
+ */
 KR_API uint32_t kr_index_component_count(const kr_index *index);
 KR_API const char *kr_index_component_name(const kr_index *index, uint32_t ordinal);
 KR_API uint64_t kr_index_component_nbytes(const kr_index *index, uint32_t ordinal);

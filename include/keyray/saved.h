@@ -168,7 +168,8 @@ KR_API kr_status kr_saved_check(const kr_saved *saved, kr_error *err);
  * kr_index_info.footprint_nbytes counts the bytes of a mapped index, kr_device_options.memory_cap_nbytes does
  * not. A change makes it a copy first, which the cap must allow.
  *
- * Phases:  `read` (bytes read, checksums compared), `bvh` (scenes built), `verify` (what searches rely on).
+ * Phases:  `read` (bytes read, checksums compared), `bvh` (scenes built; what is made for them, as
+ *          `triangles` and `boxes`, is named as in a build), `verify` (what searches rely on).
  * Stream:  work is done there. Returns when the index can be used from any stream.
  * Threads: several may load from one file at a time.
  * Errors:  KR_ERR_FORMAT (also where the file holds a table), KR_ERR_SPEC (a kind or an option that this
