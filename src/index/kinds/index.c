@@ -46,11 +46,16 @@ kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err
     return ops->event_wait(index->device, index->ready, kr_stream_native(index->device, stream), err);
 }
 
+/* 1: keep=host is another place than keep=device there. */
+static int divides(const kr_device *device)
+{
+    return !device->ops->is_host || device->keeping.divides;
+}
+
 int kr_index_divides(const kr_device *device, const kr_spec *spec)
 {
     const kr_family *family = spec->kind->family;
-    return family->keeps_on_host && family->keeps_on_host(spec) &&
-           (!device->ops->is_host || device->keeping.divides);
+    return family->keeps_on_host && family->keeps_on_host(spec) && divides(device);
 }
 
 const kr_family_ops *kr_index_ops(const kr_device *device, const kr_spec *spec, uint32_t type)
@@ -175,10 +180,10 @@ typedef struct source {
 
 static void run_build(kr_work *w, kr_index *index, const source *from)
 {
-    const int divides = index->ops->kept != NULL;
+    const int is_kept = index->ops->kept != NULL;
     kr_row_ends ends = {0};
     inputs in = {.keys = *from->keys, .rows = {.data = from->row_ids}};
-    if (!divides)
+    if (!is_kept)
         in = bring_inputs(w, from->keys, from->row_ids);
     kr_work_lap(w, "copy");
     const kr_build build = {
@@ -194,9 +199,9 @@ static void run_build(kr_work *w, kr_index *index, const source *from)
         index->ops->build(w, &build, &index->self);
     kr_work_give_since(w, mark);
     index->row_limit = index->info.next_row = from->keys->count;
-    if (from->row_ids && !divides)
+    if (from->row_ids && !is_kept)
         find_given_rows(w, index, &in);
-    if (from->row_ids && divides) {
+    if (from->row_ids && is_kept) {
         index->row_limit = ends.indexed;
         index->info.next_row = ends.given;
     }
@@ -204,12 +209,12 @@ static void run_build(kr_work *w, kr_index *index, const source *from)
     kr_index_record_ready(w, index);
 }
 
-/* Never by itself: the caller says so. */
-static void name_keep(const kr_index *index, kr_error *err)
+void kr_index_name_keep(const kr_index *index, kr_error *err)
 {
     const kr_family *family = index->spec.kind->family;
     const size_t used = err ? strlen(err->text) : 0;
-    if (err && family->keeps_on_host && !family->keeps_on_host(&index->spec) && !index->device->ops->is_host)
+    if (err && err->status == KR_ERR_DEVICE_MEMORY && family->keeps_on_host &&
+        !family->keeps_on_host(&index->spec) && divides(index->device))
         snprintf(err->text + used, sizeof err->text - used,
                  "; with keep=host entries lie in host memory, and the device needs less");
 }
@@ -236,9 +241,8 @@ static kr_status make(kr_device *device, const kr_spec *spec, const source *from
     kr_stopwatch_stop(&watch);
     const uint64_t peak_nbytes = kr_work_peak_end(&w, &peak);
     const kr_status status = kr_work_end(&w);
-    if (status == KR_ERR_DEVICE_MEMORY)
-        name_keep(made, err);
     if (status != KR_OK) {
+        kr_index_name_keep(made, err);
         kr_index_release(made, from->stream);
         return status;
     }

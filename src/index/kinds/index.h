@@ -66,6 +66,8 @@ kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err
 kr_status kr_index_runs_on(const kr_family_ops *ops, kr_device *device, const kr_spec *spec, kr_error *err);
 /* What the family's validate checks, and that keys are as distinct as the index says. Blocks. */
 void kr_index_check_family(kr_work *work, const kr_index *index);
+/* After a failure for lack of device memory: its text names keep=host where that helps. Never by itself. */
+void kr_index_name_keep(const kr_index *index, kr_error *err);
 /* What work was enqueued is part of the index: later calls wait for it. */
 void kr_index_record_ready(kr_work *work, kr_index *index);
 /* After a build, a change or loading. */

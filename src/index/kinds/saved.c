@@ -152,6 +152,8 @@ kr_status kr_index_make_loaded(kr_device *device, const kr_saved *saved, kr_stre
     const uint64_t peak_nbytes = kr_work_peak_end(&w, &peak);
     const kr_status status = kr_work_end(&w);
     if (status != KR_OK) {
+        if (made->spec.kind)
+            kr_index_name_keep(made, err);
         kr_index_release(made, stream);
         return status;
     }

@@ -184,6 +184,30 @@ static void test_refusals(void **state)
     kr_device_close(device);
 }
 
+/* An index that does not fit: the text says what would, but not where the option changes nothing. */
+static void test_option_is_named(void **state)
+{
+    static const char *const specs[] = {"array", "pivot", "hash", "array:keep=host"};
+    const scene s = {.type = KR_U32, .keys = 1 << 17, .probes = 8};
+    kr_device *small = open_device(0, TRAVEL, 128 << 10);
+    columns c = columns_of(&s, 2);
+    (void)state;
+    for (int i = 0; i < 4; ++i)
+        for (int divides = 0; divides < 2; ++divides) {
+            kr_error err = {0};
+            kr_index *index = NULL;
+            kr_divide_no_indexes(small);
+            if (divides)
+                kr_divide_indexes(small, 0, UINT64_MAX);
+            const kr_status status = kr_index_create(small, specs[i], &c.keys, NULL, NULL, &index, &err);
+            assert_int_equal(status, divides && i == 3 ? KR_OK : KR_ERR_DEVICE_MEMORY);
+            assert_int_equal(strstr(err.text, "with keep=host") != NULL, divides && i < 2);
+            kr_index_destroy(index);
+        }
+    free_columns(&c);
+    kr_device_close(small);
+}
+
 /* Explain tells how many parts there would be. */
 static void test_explanation(void **state)
 {
@@ -202,13 +226,10 @@ static void test_explanation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scenes_travelling),
-        cmocka_unit_test(test_scenes_on_host),
-        cmocka_unit_test(test_nearest_at_borders),
-        cmocka_unit_test(test_larger_than_the_cap),
-        cmocka_unit_test(test_wide_ranges_under_a_cap),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_explanation),
+        cmocka_unit_test(test_scenes_travelling),       cmocka_unit_test(test_scenes_on_host),
+        cmocka_unit_test(test_nearest_at_borders),      cmocka_unit_test(test_larger_than_the_cap),
+        cmocka_unit_test(test_wide_ranges_under_a_cap), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_option_is_named),         cmocka_unit_test(test_explanation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,6 +99,27 @@ static void test_saved_and_loaded(void **state)
         }
 }
 
+/* A file of keep=device that does not fit: the text says what would. */
+static void test_option_is_named(void **state)
+{
+    const scene s = {.type = KR_U32, .keys = 1 << 17, .probes = 8};
+    kr_device *large = open_device(0, TRAVEL, 0), *small = open_device(0, TRAVEL, 256 << 10);
+    columns c = columns_of(&s, 2);
+    kr_index *made = build(large, "array", &c), *loaded = NULL;
+    bytes file = bytes_of_index(made, NULL);
+    kr_saved *saved = NULL;
+    kr_error failed = {0};
+    (void)state;
+    assert_int_equal(kr_saved_open_memory(file.data, file.n, NULL, &saved, &failed), KR_OK);
+    assert_int_equal(kr_index_load(small, saved, NULL, &loaded, &failed), KR_ERR_DEVICE_MEMORY);
+    assert_non_null(strstr(failed.text, "with keep=host"));
+    kr_saved_close(saved);
+    free(file.data);
+    kr_index_destroy(made);
+    free_columns(&c);
+    kr_device_close(small), kr_device_close(large);
+}
+
 /* ---- Damage under right checksums ---------------------------------------------------------------- */
 
 static bytes few_bytes(kr_device *device, columns *c)
@@ -189,6 +210,7 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_saved_and_loaded),
+                                       cmocka_unit_test(test_option_is_named),
                                        cmocka_unit_test(test_damaged)};
     const int made = mkstemp(path);
     const int failed = made < 0 || cmocka_run_group_tests(tests, NULL, NULL);
