@@ -139,7 +139,7 @@ KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, con
  *          (the text names the bytes needed and the option that helps), KR_ERR_CANCELLED.
  *
  * @param spec     kind and options; "best" lets the library choose, "best:updates=on" a kind that takes
- *                 kr_index_update
+ *                 kr_index_update, "best:ranges=off" one for points alone, which takes it, too
  * @param row_ids  keys->count distinct ids below 2^32 - 1, or NULL: the positions 0, 1, 2, ...
  */
 KR_API kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *keys,

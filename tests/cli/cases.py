@@ -119,7 +119,8 @@ GENERAL = [
     ok("explain point --keys keys.npy --index best:updates=on {device} --format json", json={
         "reason": lambda text: text != "named in the spec", "spec": lambda s: s.partition(":")[0] != "best"}),
     ok("explain join --keys keys.npy --device cpu", out="^indexed +(left|right)$(.|\\n)*on a CPU, keyray merges two sides that both ascend"),
-    bad(2, "explain point --keys keys.npy --index best:updates=off", "best takes no options but updates=on"),
+    bad(2, "explain point --keys keys.npy --index best:updates=maybe", r"best takes no options but updates=on\|off and ranges=on\|off"),
+    ok("explain point --keys keys.npy --index best:ranges=off {device}", out="^spec +hash$(.|\\n)*for points alone"),
     ok("explain point --keys keys.npy --all {device}", out="^spec +(array|pivot):.*,probes=auto$"),
     ok("explain range --keys keys.npy --probes 2^20 {device} --format json",
        json={"operation": "range", "probes": 1 << 20, "keys": 5, "reason": str, "memory_accesses_per_probe": (int, float),

@@ -121,7 +121,7 @@ uint32_t kr_spec_capabilities(const char *spec)
     const kr_kind *kind = kind_of(spec);
     if (kind)
         return kind->capabilities;
-    /* "best" does not promise that its kind takes updates. */
-    return KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_NEAREST |
+    /* "best" does not promise that its kind takes updates, nor, for points alone, that it answers ranges. */
+    return KR_CAN_POINT | (strcmp(spec, "best:ranges=off") ? KR_CAN_RANGE | KR_CAN_NEAREST : 0) |
            (strcmp(spec, "best:updates=on") ? 0 : KR_CAN_UPDATE);
 }

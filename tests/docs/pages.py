@@ -192,8 +192,8 @@ def best_kinds():
     source = {(name, int(cpu)): spec for name, cpu, spec in
               re.findall(r'\{"(best[\w:=]*)", ([01]),\s*"([^"]+)"', text("src/index/kinds/choose.c"))}
     page = {}
-    for device, *specs in re.findall(r"^\| ([GC])PU \| `([^`]+)` \| `([^`]+)` \|$", text("docs/choosing.md"), re.M):
-        page.update(zip((("best", int(device == "C")), ("best:updates=on", int(device == "C"))), specs))
+    for device, *specs in re.findall(r"^\| ([GC])PU" + 3 * r" \| `([^`]+)`" + r" \|$", text("docs/choosing.md"), re.M):
+        page.update(zip(((best, int(device == "C")) for best in ("best", "best:updates=on", "best:ranges=off")), specs))
     if not source or source != page:
         yield f"docs/choosing.md: its table of best kinds is {page}, src/index/kinds/choose.c has {source}"
 

@@ -181,7 +181,7 @@ static int refuse_best(void)
     return tool_fail(
         USAGE,
         "'best' stands for %s: see keyray kinds %s, and keyray explain point --keys COL --index best, "
-        "or --index best:updates=on when rows are inserted and deleted",
+        "or --index best:updates=on when rows are inserted and deleted, best:ranges=off for points alone",
         text, text);
 }
 
@@ -229,6 +229,7 @@ const command command_kinds = {
     "keyray kinds array",
     run,
     "A SPEC names a kind with its options, as in array or array:layout=aos,probes=sorted. best lets "
-    "keyray choose; best:updates=on does so for indexes that take inserts and deletes. The first ':' "
-    "ends the kind, and ',' ends an option; further ':' belong to a value, as in bits=23:23:18.",
+    "keyray choose; best:updates=on does so for indexes that take inserts and deletes, best:ranges=off for "
+    "those that answer points alone. The first ':' ends the kind, and ',' ends an option; further ':' belong "
+    "to a value, as in bits=23:23:18.",
 };

@@ -23,14 +23,51 @@ static const struct choice {
     {"best:updates=on", 1, "pivot",
      "a CPU merges 2^12 rows and more into its entries faster than a tree takes them, and lookups "
      "stay as fast as those of best"},
+    {"best:ranges=off", 0, "hash",
+     "for points alone: a GPU reads one or two nodes of a hash table for a key, and more in any search"},
+    {"best:ranges=off", 1, "hash",
+     "for points alone: a key costs a CPU about one cache miss in a hash table, and several in a search"},
 };
 
-static const struct choice *choice_of(const char *text, int on_cpu)
+/* What "best" is asked for. The kind for points alone takes updates in any case. */
+typedef struct wishes {
+    int updates, ranges;
+} wishes;
+
+/* Reads a value of "on" or "off"; 0: it is neither, or there was one before. */
+static int read_switch(kr_text value, int *is_given, int *is_on)
 {
-    for (size_t i = 0; text && i < sizeof choices / sizeof choices[0]; ++i)
-        if (strcmp(text, choices[i].text) == 0 && choices[i].on_cpu == on_cpu)
-            return &choices[i];
-    return NULL;
+    const int reads = !*is_given && (kr_text_is(value, "on") || kr_text_is(value, "off"));
+    *is_given = 1;
+    *is_on = kr_text_is(value, "on");
+    return reads;
+}
+
+/* Reads "best" with its options in any order; 0: the text is another one. */
+static int read_wishes(const char *text, wishes *wanted)
+{
+    kr_text rest = {text, text ? strlen(text) : 0};
+    int updates = 0, ranges = 0;
+    *wanted = (wishes){.ranges = 1};
+    if (!text || !kr_text_is(kr_text_cut(&rest, ':'), "best") || strchr(":,", text[strlen(text) - 1]))
+        return 0;
+    while (rest.nbytes) {
+        kr_text value = kr_text_cut(&rest, ',');
+        const kr_text name = kr_text_cut(&value, '=');
+        if (!(kr_text_is(name, "updates") && read_switch(value, &updates, &wanted->updates)) &&
+            !(kr_text_is(name, "ranges") && read_switch(value, &ranges, &wanted->ranges)))
+            return 0;
+    }
+    return 1;
+}
+
+static const struct choice *choice_of(const wishes *wanted, int on_cpu)
+{
+    const char *text = !wanted->ranges ? "best:ranges=off" : wanted->updates ? "best:updates=on" : "best";
+    const struct choice *choice = choices;
+    while (strcmp(text, choice->text) != 0 || choice->on_cpu != on_cpu)
+        ++choice;
+    return choice;
 }
 
 /* The first kind of this build with all of the capabilities, or NULL. */
@@ -45,36 +82,44 @@ static const kr_kind *first_that(uint32_t capabilities)
 
 /* "best" in a build without the kind that was measured to be the fastest: the first that answers as much, or
  * at least points. */
-static kr_status stand_in(const char *text, kr_spec *spec, const char **reason, kr_error *err)
+static kr_status stand_in(const char *text, const wishes *wanted, kr_spec *spec, const char **reason,
+                          kr_error *err)
 {
-    const uint32_t wishes[] = {KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_NEAREST, KR_CAN_POINT | KR_CAN_RANGE,
-                               KR_CAN_POINT};
-    const int updates = strcmp(text, "best") != 0;
+    const uint32_t answers[] = {KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_NEAREST, KR_CAN_POINT | KR_CAN_RANGE,
+                                KR_CAN_POINT};
     const kr_kind *kind = NULL;
     char here[256];
-    for (size_t i = 0; !kind && i < sizeof wishes / sizeof wishes[0]; ++i)
-        kind = first_that(wishes[i] | (updates ? KR_CAN_UPDATE : 0));
+    for (size_t i = wanted->ranges ? 0 : 2; !kind && i < sizeof answers / sizeof answers[0]; ++i)
+        kind = first_that(answers[i] | (wanted->updates ? KR_CAN_UPDATE : 0));
     if (reason)
-        *reason =
-            "the first kind of this build that can; KEYRAY_KINDS leaves out pivot, which best stands for";
+        *reason = wanted->ranges ? "the first kind of this build that can; KEYRAY_KINDS leaves out pivot, "
+                                   "which best stands for"
+                                 : "the first kind of this build that can; KEYRAY_KINDS leaves out hash, "
+                                   "which best:ranges=off stands for";
     if (kind)
-        return kr_spec_parse(updates && kind->updates_with ? kind->updates_with : kind->name, spec, err);
+        return kr_spec_parse(wanted->updates && kind->updates_with ? kind->updates_with : kind->name, spec,
+                             err);
     kr_kind_list(here, sizeof here);
     return kr_fail(
         err, KR_ERR_SPEC,
-        "this build has no kind that %s could stand for: KEYRAY_KINDS lists %s; build with pivot in it", text,
-        here);
+        "this build has no kind that %s could stand for: KEYRAY_KINDS lists %s; build with %s in it", text,
+        here, wanted->ranges ? "pivot" : "hash");
 }
 
 kr_status kr_spec_resolve(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
                           kr_error *err)
 {
-    const struct choice *choice = choice_of(text, device && device->ops->is_host);
+    wishes wanted;
+    if (!read_wishes(text, &wanted)) {
+        if (reason)
+            *reason = "named in the spec";
+        return kr_spec_parse(text, spec, err);
+    }
+    const struct choice *choice = choice_of(&wanted, device && device->ops->is_host);
     if (reason)
-        *reason = choice ? choice->reason : "named in the spec";
-    if (choice && kr_spec_parse(choice->spec, spec, NULL) != KR_OK)
-        return stand_in(text, spec, reason, err);
-    return choice ? KR_OK : kr_spec_parse(text, spec, err);
+        *reason = choice->reason;
+    return kr_spec_parse(choice->spec, spec, NULL) == KR_OK ? KR_OK
+                                                            : stand_in(text, &wanted, spec, reason, err);
 }
 
 kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,

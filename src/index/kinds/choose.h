@@ -4,8 +4,9 @@
 
 #include "index/kinds/family.h"
 
-/* Parses `text`, resolving "best" and "best:updates=on" for the device (NULL: a GPU): the same kind for every
- * operation and size. *reason, unless `reason` is NULL, becomes the reason (static text). */
+/* Parses `text`, resolving "best" with its options updates=on|off and ranges=on|off for the device (NULL: a
+ * GPU): the same kind for every operation and size. *reason, unless `reason` is NULL, becomes the reason
+ * (static text). */
 kr_status kr_spec_resolve(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
                           kr_error *err);
 /* The same for an index: KR_ERR_UNSUPPORTED for kinds that make none. */

@@ -89,6 +89,23 @@ static void expect_best(kr_device *device, const char *best, const char *wanted,
         fail_msg("the reason has no \"%s\": %s", reason, given);
 }
 
+static void refuses_other_options(kr_device *device)
+{
+    static const char *const texts[] = {"best:",
+                                        "best:ranges",
+                                        "best:ranges=",
+                                        "best:ranges=maybe",
+                                        "best:k=3",
+                                        "best:ranges=off,",
+                                        "best:,",
+                                        "best:ranges=off,ranges=off",
+                                        "best:updates=of",
+                                        "best:updates=on,updates=off,",
+                                        "best:ranges=off,load=0.5"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i)
+        expect_best(device, texts[i], NULL, "best takes no options but updates=on|off and ranges=on|off");
+}
+
 static void chooses_among_the_others(void **state)
 {
     kr_device *cpu;
@@ -98,6 +115,15 @@ static void chooses_among_the_others(void **state)
     build_has("array", "pivot");
     expect_best(cpu, "best", "pivot", "a CPU compares all pivots of a node at once");
     expect_best(NULL, "best", "pivot:k=9", "large batches are partitioned");
+    expect_best(cpu, "best:ranges=off", "array", "KEYRAY_KINDS leaves out hash");
+    build_has("hash", "pivot");
+    expect_best(cpu, "best:ranges=off", "hash", "about one cache miss");
+    expect_best(NULL, "best:ranges=off", "hash", "one or two nodes");
+    expect_best(cpu, "best:updates=on,ranges=off", "hash", "for points alone");
+    expect_best(cpu, "best:ranges=off,updates=off", "hash", "for points alone");
+    expect_best(cpu, "best:ranges=on", "pivot", "a CPU compares all pivots");
+    expect_best(cpu, "best:ranges=on,updates=on", "pivot", "a CPU merges");
+    refuses_other_options(cpu);
     build_has("hash", "cgrx");
     expect_best(cpu, "best", "cgrx", without); /* it answers ranges, too */
     expect_best(NULL, "best:updates=on", "cgrx:updates=on", without);
@@ -110,6 +136,7 @@ static void chooses_among_the_others(void **state)
     expect_best(cpu, "best:updates=on", NULL,
                 "this build has no kind that best:updates=on could stand for: KEYRAY_KINDS lists rx; build "
                 "with pivot");
+    expect_best(cpu, "best:ranges=off,updates=on", NULL, "KEYRAY_KINDS lists rx; build with hash in it");
     build_has("full", NULL);
     expect_best(cpu, "best", NULL,
                 "no kind that best could stand for: KEYRAY_KINDS lists full; build with pivot");
