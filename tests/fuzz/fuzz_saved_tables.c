@@ -208,6 +208,36 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 }
 
 #ifndef KR_LIBFUZZER
+static kr_field *field_of(const kr_remade *remade, const char *name)
+{
+    for (uint32_t i = 0; i < remade->list.n; ++i)
+        if (!strcmp(remade->list.fields[i].name, name))
+            return remade->list.fields + i;
+    abort();
+}
+
+/* A file whose second column has the name of the first, or none. */
+static void check_names(int has_one)
+{
+    kr_remade remade = kr_remade_take_apart(files[0].bytes, files[0].nbytes);
+    kr_field *field = field_of(&remade, "column 1.name");
+    const char *name = has_one ? field_of(&remade, "column 0.name")->data : "";
+    kr_saved *saved = NULL;
+    kr_table *table = NULL;
+    kr_error err = {0};
+    uint64_t n = 0;
+    field->value = strlen(name);
+    memcpy((char *)field->data, name, field->value + 1);
+    unsigned char *bytes = kr_remade_put_together(&remade, &n);
+    kr_remade_release(&remade);
+    require(kr_saved_open_memory(bytes, n, NULL, &saved, &err) == KR_OK, "the file opens", err.text);
+    require(kr_table_load(open_device(), saved, NULL, NULL, &table, &err) == KR_ERR_FORMAT &&
+                strstr(err.text, "column 1"),
+            "a column without a name of its own is refused", err.text);
+    kr_saved_close(saved);
+    free(bytes);
+}
+
 enum { RUNS_OF_A_SPEC = 250 };
 
 static void run_random(int runs)
@@ -235,8 +265,11 @@ int main(int argc, char **argv)
     for (uint8_t spec = 0; spec < SPECS; ++spec)
         n_there += files[spec].bytes != NULL;
     require(argc > 1 || n_loaded == n_there, "a file that is not changed is loaded", "each spec");
-    if (argc < 2)
+    if (argc < 2) {
+        check_names(1);
+        check_names(0);
         run_random(runs ? atoi(runs) : (int)SPECS * RUNS_OF_A_SPEC);
+    }
     printf("%llu crafted files were loaded\n", (unsigned long long)n_loaded);
     for (uint32_t i = 0; i < CONDITIONS; ++i)
         kr_condition_destroy(parsed[i]);
