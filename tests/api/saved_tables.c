@@ -97,13 +97,31 @@ static kr_table *create_if_it_runs(kr_device *on, const char *spec, uint64_t n)
     return table;
 }
 
+/* A device without the tracer of a file's kind says so. */
+static void load_where_it_does_not_run(kr_table *table, kr_device *to)
+{
+    kr_table *loaded = NULL;
+    kr_saved *saved = NULL;
+    WORKS(kr_table_save(table, path, NULL, NULL, &err));
+    saved = open_path(KR_VERIFY_ALL);
+    const kr_table_options options = options_of(KR_COPY_AUTO);
+    REFUSED(KR_ERR_UNSUPPORTED, kr_table_load(to, saved, &options, NULL, &loaded, &err));
+    CHECK(loaded == NULL);
+    kr_saved_close(saved);
+}
+
 static void check_spec(const char *spec, uint64_t n, kr_device *from, kr_device *to)
 {
+    kr_table *table = create_if_it_runs(from, spec, n);
     kr_table *loadable = create_if_it_runs(to, spec, 0);
-    kr_table *table = loadable ? create_if_it_runs(from, spec, n) : NULL;
+    const int runs_there = loadable != NULL;
     kr_table_destroy(loadable);
-    if (!table)
+    if (table && !runs_there)
+        load_where_it_does_not_run(table, to);
+    if (!table || !runs_there) {
+        kr_table_destroy(table);
         return;
+    }
     load_all_ways(table, to);
     change_both(table, to, 1);
     load_all_ways(table, to); /* with deleted rows, appended ones and spare room */
