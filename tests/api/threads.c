@@ -103,7 +103,7 @@ static void save(worker *w)
     while (pieces && n) {
         if (kr_pieces_next(pieces, &data, &n, NULL, &w->err) != KR_OK || done + n > files[which].n)
             break;
-        w->wrong += memcmp(files[which].data + done, data, n) != 0;
+        w->wrong += n && memcmp(files[which].data + done, data, n) != 0;
         done += n;
     }
     w->wrong += done != files[which].n;
