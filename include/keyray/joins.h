@@ -80,18 +80,17 @@ KR_API kr_status kr_join_create(kr_device *device, const char *spec, const kr_co
  * Hands over the rows of kr_join_create or kr_join_create_range in chunks of at most cap_nbytes (and 64 MiB),
  * 8 bytes per pair, in any order: for a result, or a side, that is larger than device memory.
  *
- * One side is indexed, as `inverse` and its rule say (of ranges the left one), though both may ascend, and
- * must fit, of keep=host in host memory; the other is read in pieces of 2^22 rows, of keep=host of as many as
- * there is room for, and may be as large as host memory. Semi and anti joins hand over left rows;
- * `right_rows` is NULL then. `unordered` changes nothing.
+ * One side is indexed, as `inverse` and its rule say (of ranges the left one), though both may ascend. It
+ * must fit on the device, or with keep=host in host memory. The other side may be as large as host memory; it
+ * is read in pieces of 2^22 rows, or with keep=host in pieces that fill the device. Semi and anti joins hand
+ * over left rows; `right_rows` is NULL then. `unordered` changes nothing.
  *
  * On a GPU, one piece is copied in while the pairs of the one before are copied out; pinned memory
  * (kr_memory_pin) is copied with no buffer in between.
  *
  * Memory:  the index, 36 bytes for each row of three pieces (80 for semi and anti joins with ranges), two
- *          chunks, a bit for each indexed row if those without a partner are wanted, 12 bytes for each
- *          while they are listed, and 4 bytes for each left row if a semi or anti join indexes it; of
- *          keep=host these are for a piece of the rows.
+ *          chunks. If indexed rows with or without a partner are listed: a bit for each indexed row, and 12
+ *          bytes for each while they are listed, with keep=host for a piece of them at a time.
  * Stream:  none; the call blocks until its work is done.
  * Errors:  as kr_join_create; KR_ERR_LIMIT for a cap below 8 bytes, KR_ERR_CANCELLED if `chunk` returned
  *          nonzero.

@@ -10,11 +10,10 @@ static kr_status check_names(const kr_table_job *job, kr_error *err)
     for (uint32_t c = 0; job->names && c < job->n_columns; ++c) {
         if (!job->names[c] || !job->names[c][0])
             return kr_fail(err, KR_ERR_ARGUMENT, "column %u has no name: give one for each column", c);
-        for (uint32_t other = 0; other < c; ++other)
-            if (!strcmp(job->names[c], job->names[other]))
-                return kr_fail(err, KR_ERR_ARGUMENT,
-                               "columns %u and %u are both named '%s': give each its own", other, c,
-                               job->names[c]);
+        const uint32_t first = kr_table_first_named(job->names, c);
+        if (first != c)
+            return kr_fail(err, KR_ERR_ARGUMENT, "columns %u and %u are both named '%s': give each its own",
+                           first, c, job->names[c]);
     }
     return KR_OK;
 }

@@ -232,7 +232,7 @@ static void check_names(int has_one)
     kr_remade_release(&remade);
     require(kr_saved_open_memory(bytes, n, NULL, &saved, &err) == KR_OK, "the file opens", err.text);
     require(kr_table_load(open_device(), saved, NULL, NULL, &table, &err) == KR_ERR_FORMAT &&
-                strstr(err.text, "column 1"),
+                strstr(err.text, has_one ? "columns 0 and 1" : "column 1"),
             "a column without a name of its own is refused", err.text);
     kr_saved_close(saved);
     free(bytes);

@@ -4,18 +4,21 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
 /* Conditions name columns, so each has a name of its own. */
-static void check_name(kr_work *work, const kr_table *table, uint32_t c)
+static kr_status check_name(const kr_table *table, uint32_t c, kr_error *err)
 {
-    for (uint32_t other = 0; other <= c && kr_work_goes_on(work); ++other)
-        if (!table->names[c][0] || (other < c && !strcmp(table->names[c], table->names[other])))
-            KR_STEP(work, kr_fail(work->err, KR_ERR_FORMAT,
-                                  "the file does not hold what it says: column %u has %s name", c,
-                                  table->names[c][0] ? "another column's" : "no"));
+    const char *const *names = (const char *const *)table->names;
+    if (!names[c][0])
+        return kr_fail(err, KR_ERR_FORMAT, "the file does not hold what it says: column %u has no name", c);
+    const uint32_t first = kr_table_first_named(names, c);
+    if (first != c)
+        return kr_fail(err, KR_ERR_FORMAT,
+                       "the file does not hold what it says: columns %u and %u are both named '%s'", first, c,
+                       names[c]);
+    return KR_OK;
 }
 
 /* All but the arrays; returns whether there is validity. */
@@ -35,8 +38,7 @@ static uint32_t image_facts(kr_image *image, kr_table *table, uint32_t c, const 
     kr_image_u64(image, "validity offset", &offset, 0, has_validity ? 7 : 0);
     if (!kr_image_loads(image))
         return has_validity;
-    if (kr_work_goes_on(image->work))
-        check_name(image->work, table, c);
+    KR_STEP(image->work, check_name(table, c, image->work->err));
     *column = (kr_column){.type = (kr_type)type, .count = table->n_rows, .validity_offset = offset};
     table->units[c] = (kr_unit)unit;
     KR_STEP(image->work,

@@ -53,6 +53,14 @@ static void bring_column(kr_work *work, const kr_table_job *job, const kr_column
     resident->column = *on_device;
 }
 
+uint32_t kr_table_first_named(const char *const *names, uint32_t c)
+{
+    uint32_t first = 0;
+    while (strcmp(names[first], names[c]) != 0)
+        ++first;
+    return first;
+}
+
 static void copy_names(kr_work *work, kr_table *table, const kr_table_job *job)
 {
     char numbered[16];

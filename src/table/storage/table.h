@@ -33,6 +33,9 @@ static inline const kr_scan_ops *kr_table_ops(const kr_spec *spec)
     return family->ops_of ? family->ops_of(spec) : family->ops;
 }
 
+/* The first column with the name of column c: c, unless a name is given twice. */
+uint32_t kr_table_first_named(const char *const *names, uint32_t c);
+
 /* The checked arguments of kr_table_create. */
 typedef struct kr_table_job {
     kr_device *device;

@@ -1,129 +1,17 @@
 /* Kind bindex: rows of every shape of column against plain loops, and what validation finds. */
 #include "table/families/bindex/bindex.h"
-#include "cpu_device.h"
-#include "random.h"
-#include "table/families/bindex/scatter.h"
-#include "table/storage/table.h"
+#include "bindex_tables.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+enum { TEXT_NBYTES = 1 << 16, LIST_MOST = 1000 };
 
-#include <cmocka.h>
+/* ---- Conditions ------------------------------------------------------------------------------ */
 
-enum { ROWS_MOST = 200003, COLUMNS = 3, TEXT_NBYTES = 1 << 16, LIST_MOST = 1000 };
-
-/* ---- Columns --------------------------------------------------------------------------------- */
-
-enum { CONSTANT, ASCENDING, DESCENDING, FEW, SKEWED, RANDOM, LIMITS, ALL_NULL, SHAPES };
-static const kr_type types[] = {KR_U32, KR_I32, KR_I64, KR_U8, KR_F32, KR_F64, KR_I16};
-enum { TYPES = sizeof types / sizeof *types };
-
-typedef struct values {
-    kr_type type;
-    int64_t at[ROWS_MOST];
-    uint8_t data[8 * ROWS_MOST];
-    uint8_t validity[ROWS_MOST / 8 + 2]; /* from bit 5 on */
-    int has_nulls;
-} values;
-static values columns[COLUMNS];
-
-static int64_t lowest(kr_type type)
-{
-    return type == KR_I32 ? INT32_MIN : type == KR_I64 ? INT64_MIN : type == KR_I16 ? INT16_MIN : 0;
-}
-
-/* Floats hold integers below 2^24. */
-static int64_t highest(kr_type type)
-{
-    return type == KR_U32                     ? UINT32_MAX
-           : type == KR_I32                   ? INT32_MAX
-           : type == KR_I64                   ? INT64_MAX
-           : type == KR_U8                    ? UINT8_MAX
-           : type == KR_I16                   ? INT16_MAX
-           : type == KR_F32 || type == KR_F64 ? 1 << 24
-                                              : 0;
-}
-
-static int64_t value_of(kr_rng *rng, kr_type type, int shape, uint64_t i, uint64_t n)
-{
-    const uint64_t wide = kr_rng_next(rng) >> 33, most = (uint64_t)highest(type);
-    switch (shape) {
-    case CONSTANT: return 77;
-    case ASCENDING: return (int64_t)(i % (most + 1));
-    case DESCENDING: return (int64_t)((n - i) % (most + 1));
-    case FEW: return (int64_t)kr_rng_below(rng, 5) * 10;
-    case SKEWED: return (int64_t)(kr_rng_below(rng, 2) ? 42 : (wide >> kr_rng_below(rng, 31)) % (most + 1));
-    case LIMITS:
-        return kr_rng_below(rng, 3) == 0   ? lowest(type)
-               : kr_rng_below(rng, 2) == 0 ? highest(type)
-                                           : (int64_t)kr_rng_below(rng, 100);
-    default: return (int64_t)(wide % (most + 1));
-    }
-}
-
-static void store(values *v, uint64_t i, int64_t value)
-{
-    const uint32_t width = kr_type_nbytes(v->type);
-    v->at[i] = value;
-    if (v->type == KR_F32)
-        ((float *)v->data)[i] = (float)value;
-    else if (v->type == KR_F64)
-        ((double *)v->data)[i] = (double)value;
-    else
-        memcpy(v->data + i * width, &value, width);
-}
+enum { BELOW, BETWEEN, NOT_EQUAL, IN, NOT_IN, IS_NULL, IS_NOT_NULL, OPS };
 
 static int is_valid(const values *v, uint64_t i)
 {
     return !v->has_nulls || (v->validity[(i + 5) / 8] >> ((i + 5) % 8) & 1);
 }
-
-/* Rows first .. n - 1. */
-static void fill(values *v, kr_rng *rng, int shape, uint64_t first, uint64_t n)
-{
-    for (uint64_t i = first; i < n; ++i) {
-        const int valid = shape != ALL_NULL && kr_rng_below(rng, 7) != 0;
-        store(v, i, value_of(rng, v->type, shape, i, n));
-        v->validity[(i + 5) / 8] &= (uint8_t) ~(1 << (i + 5) % 8);
-        v->validity[(i + 5) / 8] |= (uint8_t)(valid << (i + 5) % 8);
-    }
-}
-
-static void describe(kr_column described[COLUMNS], uint64_t n)
-{
-    for (uint32_t c = 0; c < COLUMNS; ++c)
-        described[c] = (kr_column){.type = columns[c].type,
-                                   .count = n,
-                                   .data = columns[c].data,
-                                   .validity = columns[c].has_nulls ? columns[c].validity : NULL,
-                                   .validity_offset = columns[c].has_nulls ? 5 : 0};
-}
-
-static kr_table *make(const char *spec, uint64_t n)
-{
-    kr_column described[COLUMNS];
-    kr_table *table = NULL;
-    kr_error err = {0};
-    kr_estimate need = {.struct_size = sizeof need};
-    kr_table_info info = {.struct_size = sizeof info};
-    describe(described, n);
-    if (kr_table_create(device, spec, described, NULL, COLUMNS, NULL, NULL, &table, &err) != KR_OK)
-        fail_msg("%s", err.text);
-    assert_int_equal(kr_table_estimate(device, spec, described, COLUMNS, NULL, &need, &err), KR_OK);
-    assert_int_equal(kr_table_query(table, &info, &err), KR_OK);
-    assert_true(need.footprint_nbytes >= info.footprint_nbytes);
-    assert_true(need.peak_nbytes >= info.peak_nbytes);
-    if (kr_table_validate(table, &err) != KR_OK)
-        fail_msg("%s", err.text);
-    return table;
-}
-
-/* ---- Conditions ------------------------------------------------------------------------------ */
-
-enum { BELOW, BETWEEN, NOT_EQUAL, IN, NOT_IN, IS_NULL, IS_NOT_NULL, OPS };
 
 typedef struct predicate {
     uint32_t column;
@@ -392,23 +280,6 @@ static void refines_little(void **state)
 
 /* ---- Damage ---------------------------------------------------------------------------------- */
 
-static void expect_damage(kr_table *table, const char *text)
-{
-    kr_error err = {0};
-    assert_int_equal(kr_table_validate(table, &err), KR_ERR_INVARIANT);
-    if (!strstr(err.text, text))
-        fail_msg("'%s', not '%s'", err.text, text);
-}
-
-/* Scans would leave their buffers: found without a look at the columns. */
-static void expect_danger(kr_table *table, const char *text)
-{
-    kr_work work = kr_work_on(table->device, NULL, NULL);
-    table->ops->check(&work, table->self);
-    assert_int_equal(kr_work_end(&work), KR_ERR_INVARIANT);
-    expect_damage(table, text);
-}
-
 static void damage(void **state)
 {
     enum { N = 150000 };
@@ -506,96 +377,6 @@ static void appends(void **state)
     kr_table_destroy(table);
 }
 
-/* ---- refine=scatter -------------------------------------------------------------------------- */
-
-/* A leaf reads one vector, that whose limit is nearer, and the blocks between limit and constant: none where
- * the constant is a limit. */
-static void scatter_refines_to_the_nearest(void **state)
-{
-    enum { N = 200000, VECTORS = 16 };
-    kr_rng rng = {21};
-    (void)state;
-    for (uint32_t c = 0; c < COLUMNS; ++c) {
-        columns[c].type = KR_U32;
-        columns[c].has_nulls = c == 1;
-        fill(columns + c, &rng, RANDOM, 0, N);
-    }
-    kr_table *table = make("bindex:refine=scatter,vectors=16", N);
-    const bindex_scatter_table *made = table->self;
-    for (uint32_t c = 0; c < COLUMNS; ++c) {
-        const bindex_scatter_column *column = made->columns + c;
-        assert_int_equal(column->n_limits, VECTORS - 1);
-        assert_int_equal(column->vectors.n, VECTORS - 1 + (c == 1));
-        for (uint32_t v = 1; v < column->n_limits; ++v) {
-            const uint64_t from = column->limits[v - 1], gap = column->limits[v] - from;
-            for (uint64_t step = 0; step <= 8; ++step) {
-                kr_interval below = {0, from + gap * step / 8};
-                const kr_leaf leaf = {
-                    .column = c, .other = KR_NO_COLUMN, .n_intervals = 1, .intervals = &below};
-                const uint64_t rows = column->n_valid / VECTORS * (step < 4 ? step : 8 - step) / 8;
-                bindex_scattered s;
-                assert_int_equal(bindex_scatter_leaf(column, &leaf, &s, NULL), KR_OK);
-                assert_int_equal(s.n_vectors, 1);
-                if (step != 4)
-                    assert_int_equal(s.vectors[0], step < 4 ? v - 1 : v);
-                assert_int_equal(s.n_launches == 0, step == 0 || step == 8);
-                if (s.n_launches)
-                    assert_in_range(s.n_positions, rows * 9 / 10,
-                                    rows * 11 / 10 + 2 * (uint64_t)BINDEX_SCATTER_BLOCK);
-                assert_true(s.n_launches <= rows * 11 / 10 / BINDEX_SCATTER_BLOCK + 3);
-                bindex_scattered_release(&s);
-            }
-        }
-    }
-    kr_table_destroy(table);
-}
-
-static void scatter_damage(void **state)
-{
-    enum { N = 30000 };
-    kr_rng rng = {22};
-    kr_error err = {0};
-    (void)state;
-    for (uint32_t c = 0; c < COLUMNS; ++c) {
-        columns[c].type = types[c];
-        columns[c].has_nulls = c == 2;
-        fill(columns + c, &rng, RANDOM, 0, N);
-    }
-    kr_table *table = make("bindex:refine=scatter,vectors=20", N);
-    const bindex_scatter_table *made = table->self;
-    for (uint32_t c = 0; c < COLUMNS; ++c) {
-        bindex_scatter_column *column = made->columns + c;
-        uint32_t *rows = column->rows.data, *words = column->vectors.words.data;
-        const uint32_t row = rows[10000];
-        words[7 * column->vectors.stride + 100] ^= 8;
-        expect_damage(table, "a filter vector is wrong at row 3203");
-        words[7 * column->vectors.stride + 100] ^= 8;
-        rows[10000] = rows[10001];
-        expect_damage(table, "rows at position 10001 are not in the order of their values");
-        rows[10000] = N;
-        expect_danger(table, "position 10000 names no row");
-        rows[10000] = row;
-        --column->n_valid;
-        expect_damage(table, "positions are not its values");
-        ++column->n_valid;
-        ++column->firsts[2];
-        expect_damage(table, "rows at position 6552 do not begin their block with its first code");
-        --column->firsts[2];
-        const uint64_t first = column->firsts[3], limit = column->limits[3];
-        column->firsts[3] = column->firsts[2] - 1;
-        expect_danger(table, "limits do not ascend");
-        column->firsts[3] = first;
-        column->limits[3] = column->limits[2];
-        expect_danger(table, "limits do not ascend");
-        column->limits[3] = column->highest;
-        expect_danger(table, "limits do not ascend");
-        column->limits[3] = limit;
-    }
-    if (kr_table_validate(table, &err) != KR_OK)
-        fail_msg("%s", err.text);
-    kr_table_destroy(table);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -612,8 +393,6 @@ int main(void)
         cmocka_unit_test(refines_little),
         cmocka_unit_test(damage),
         cmocka_unit_test(appends),
-        cmocka_unit_test(scatter_refines_to_the_nearest),
-        cmocka_unit_test(scatter_damage),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }
