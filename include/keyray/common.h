@@ -99,7 +99,12 @@ typedef struct kr_progress {
 
 /**
  * Element types. The order of keys: integers by value; floats by value, -0 equal to +0, all NaNs equal and
- * after everything else. Every bit pattern is a legal key.
+ * after everything else. Every bit pattern is a legal key. Texts: by their bytes, the shorter first where one
+ * begins with the other.
+ *
+ * The types from KR_STRING on are texts, as Arrow lays them out; kr_column says where their bytes are. What
+ * they hold is bytes: strings and binaries are treated alike, need not be UTF-8, and may hold byte 0. An
+ * empty text is not NULL.
  */
 typedef enum kr_type {
     KR_U8 = 1,
@@ -112,8 +117,14 @@ typedef enum kr_type {
     KR_I64,
     KR_F32,
     KR_F64,
-    KR_DATE32,     /**< int32_t, days since 1970-01-01 (Arrow's date32) */
-    KR_TIMESTAMP64 /**< int64_t in any unit; conditions know it from kr_table_options.units */
+    KR_DATE32,       /**< int32_t, days since 1970-01-01 (Arrow's date32) */
+    KR_TIMESTAMP64,  /**< int64_t in any unit; conditions know it from kr_table_options.units */
+    KR_STRING,       /**< texts: `data` is count + 1 int32_t offsets into the bytes */
+    KR_LARGE_STRING, /**< texts: `data` is count + 1 int64_t offsets into the bytes */
+    KR_STRING_VIEW,  /**< texts: `data` is count views of 16 bytes, aligned to 8 */
+    KR_BINARY,       /**< as KR_STRING */
+    KR_LARGE_BINARY, /**< as KR_LARGE_STRING */
+    KR_BINARY_VIEW   /**< as KR_STRING_VIEW */
 } kr_type;
 
 /** What one step of a timestamp64 is, counted from 1970-01-01 00:00:00 UTC. */
@@ -125,10 +136,16 @@ typedef enum kr_unit {
     KR_UNIT_NS
 } kr_unit;
 
-/** Bytes of one element; 0 if `type` is not a valid kr_type. */
+/** Bytes of one element; 0 of texts, and if `type` is not a valid kr_type. */
 KR_API uint32_t kr_type_nbytes(kr_type type);
-/** "u8" ... "date32", "timestamp64"; NULL if `type` is not a valid kr_type. */
+/** "u8" ... "timestamp64", "string" ... "binary_view"; NULL if `type` is not a valid kr_type. */
 KR_API const char *kr_type_name(kr_type type);
+
+/** A buffer that views of texts point into. This struct never grows. */
+typedef struct kr_text_buffer {
+    const void *data; /**< nbytes bytes; may be NULL when nbytes is 0 */
+    uint64_t nbytes;
+} kr_text_buffer;
 
 /**
  * A borrowed view of a column. This struct never grows. A zeroed one is an empty column without a type, which
@@ -144,13 +161,17 @@ KR_API const char *kr_type_name(kr_type type);
  */
 typedef struct kr_column {
     kr_type type;
-    uint32_t reserved;          /**< 0 */
-    uint64_t count;             /**< rows */
-    const void *data;           /**< count elements, aligned to their size; may be NULL when count is 0 */
-    const uint8_t *validity;    /**< Arrow's bitmap, 1 is valid, least significant bit first; or NULL */
-    uint64_t validity_offset;   /**< the bit of row 0 in `validity` (the offset of a sliced Arrow array) */
-    uint64_t dictionary;        /**< which dictionary the codes of texts (u32) belong to; 0: no texts */
-    uint64_t reserved_words[2]; /**< 0 */
+    uint32_t reserved;        /**< 0 */
+    uint64_t count;           /**< rows */
+    const void *data;         /**< count elements, aligned to their size; may be NULL when count is 0 */
+    const uint8_t *validity;  /**< Arrow's bitmap, 1 is valid, least significant bit first; or NULL */
+    uint64_t validity_offset; /**< the bit of row 0 in `validity` (the offset of a sliced Arrow array) */
+    uint64_t dictionary;      /**< which dictionary the codes of texts (u32) belong to; 0: no texts */
+    /**
+     * Of texts where their bytes are: of offsets [0] is the address of the bytes and [1] their number; of
+     * views [0] is the address of an array of kr_text_buffer in host memory, and [1] its length. Others: 0.
+     */
+    uint64_t reserved_words[2];
 } kr_column;
 
 /** "No row": the answer of KR_RESULT_ROW to a probe without a match. No row id has this value. */

@@ -40,5 +40,6 @@
 #include <keyray/prepared.h>
 #include <keyray/saved.h>
 #include <keyray/scans.h>
+#include <keyray/texts.h>
 
 #endif

@@ -25,15 +25,13 @@ struct kr_dictionary {
 
 enum { FIRST_ROOM = 512 };
 
-static _Atomic uint64_t last_identity;
-
 static struct kr_dictionary *create(kr_error *err)
 {
     struct kr_dictionary *dictionary = kr_host_calloc(1, sizeof *dictionary, "a dictionary", err);
     if (!dictionary)
         return NULL;
     dictionary->owners = 1;
-    dictionary->identity = atomic_fetch_add(&last_identity, 1) + 1;
+    dictionary->identity = kr_host_identity();
     return dictionary;
 }
 

@@ -7,6 +7,7 @@
 #include "fault_joins.h"
 #include "fault_saved.h"
 #include "fault_scans.h"
+#include "fault_texts.h"
 #include "inside.h"
 
 #include <unistd.h>
@@ -365,10 +366,12 @@ static kr_status scenario(const char *spec, int part, int own_allocator, kr_erro
     kr_status status = kr_device_open("cpu", &options, &device, err);
     if (status)
         return status;
-    divide(device, spec);
+    if (spec != fault_texts)
+        divide(device, spec);
     status = kr_stream_create(device, &stream, err);
     if (!status)
-        status = capabilities_of(spec) & KR_CAN_SCAN
+        status = spec == fault_texts ? use_texts(device, part, stream, err)
+                 : capabilities_of(spec) & KR_CAN_SCAN
                      ? use_table(device, spec, &key_column, part == PART_SAVE, stream, err)
                  : part >= PART_JOIN ? join(device, spec, part - PART_JOIN, err)
                                      : use_index(device, spec, part, stream, err);
@@ -496,6 +499,8 @@ int main(void)
     library = code_of((uintptr_t)kr_version);
     test = code_of((uintptr_t)main);
     fill();
+    check_part(fault_texts, 0, 1);
+    check_part(fault_texts, 1, 1);
     for (size_t i = 0; i < SPECS; ++i)
         check_spec(specs[i]);
     for (uint32_t i = 0; kr_kind_query(i, &kind, NULL) == KR_OK; ++i)

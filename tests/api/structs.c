@@ -26,7 +26,8 @@ enum {
     FILE_OPTIONS = 16,
     SAVE_OPTIONS = 24,
     SAVED_OPTIONS = 32,
-    SAVED_INFO = 592
+    SAVED_INFO = 592,
+    TEXTS_INFO = 104
 };
 
 static uint32_t data[N], rows[N];
@@ -36,6 +37,7 @@ static kr_index *index_;
 static kr_join *join;
 static kr_table *table;
 static kr_saved *saved;
+static kr_texts *texts;
 
 /* ---- Inputs -------------------------------------------------------------------------------- */
 
@@ -324,6 +326,11 @@ static kr_status query_saved(void *info, kr_error *err)
     return kr_saved_query(saved, info, err);
 }
 
+static kr_status query_texts(void *info, kr_error *err)
+{
+    return kr_texts_query(texts, info, err);
+}
+
 static const struct output {
     const char *name;
     size_t first, now;
@@ -340,6 +347,7 @@ static const struct output {
     {"kr_estimate", ESTIMATE, sizeof(kr_estimate), estimate_table},
     {"kr_table_info", TABLE_INFO, sizeof(kr_table_info), query_table},
     {"kr_saved_info", SAVED_INFO, sizeof(kr_saved_info), query_saved},
+    {"kr_texts_info", TEXTS_INFO, sizeof(kr_texts_info), query_texts},
 };
 
 /* Outputs are written up to struct_size and no further: fields that both know, then zeros. They are never
@@ -430,6 +438,10 @@ int main(void)
     WORKS(kr_index_create(device, "array", &keys, NULL, NULL, &index_, &err));
     WORKS(kr_join_create(device, "array", &keys, &keys, NULL, &join, &err));
     WORKS(kr_table_create(device, "full", &keys, NULL, 1, NULL, NULL, &table, &err));
+    const int32_t offsets[] = {0, 1, 3};
+    const kr_column strings = {
+        .type = KR_STRING, .count = 2, .data = offsets, .reserved_words = {(uintptr_t) "abb", 3}};
+    WORKS(kr_texts_create(device, &strings, NULL, NULL, &texts, &err));
     if (failures)
         return 1;
     uint64_t nbytes = 0;
@@ -440,6 +452,7 @@ int main(void)
     check_frozen();
     kr_saved_close(saved);
     free(bytes);
+    kr_texts_destroy(texts);
     kr_table_destroy(table);
     kr_join_destroy(join);
     kr_index_destroy(index_);

@@ -45,14 +45,17 @@ static void check_types(void)
     static const struct {
         const char *name;
         uint32_t nbytes;
-    } known[] = {{"u8", 1},  {"i8", 1},  {"u16", 2}, {"i16", 2}, {"u32", 4},    {"i32", 4},
-                 {"u64", 8}, {"i64", 8}, {"f32", 4}, {"f64", 8}, {"date32", 4}, {"timestamp64", 8}};
-    for (int i = 0; i < 12; ++i) {
+    } known[] = {{"u8", 1},           {"i8", 1},           {"u16", 2},         {"i16", 2},
+                 {"u32", 4},          {"i32", 4},          {"u64", 8},         {"i64", 8},
+                 {"f32", 4},          {"f64", 8},          {"date32", 4},      {"timestamp64", 8},
+                 {"string", 0},       {"large_string", 0}, {"string_view", 0}, {"binary", 0},
+                 {"large_binary", 0}, {"binary_view", 0}};
+    for (int i = 0; i < 18; ++i) {
         CHECK(kr_type_nbytes((kr_type)(i + 1)) == known[i].nbytes);
         CHECK(strcmp(kr_type_name((kr_type)(i + 1)), known[i].name) == 0);
     }
     CHECK(kr_type_nbytes((kr_type)0) == 0 && kr_type_name((kr_type)0) == NULL);
-    CHECK(kr_type_nbytes((kr_type)13) == 0 && kr_type_name((kr_type)13) == NULL);
+    CHECK(kr_type_nbytes((kr_type)19) == 0 && kr_type_name((kr_type)19) == NULL);
     CHECK(kr_type_nbytes((kr_type)-1) == 0 && kr_type_name((kr_type)-1) == NULL);
 }
 

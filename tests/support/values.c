@@ -33,8 +33,7 @@ int kr_value_compare(kr_type type, const void *a, const void *b)
     case KR_U64: ORDER(uint64_t);
     case KR_I64:
     case KR_TIMESTAMP64: ORDER(int64_t);
-    case KR_F32:
-    case KR_F64: break;
+    default: break;
     }
     return compare_floats(kr_value_float(type, a), kr_value_float(type, b));
 }

@@ -1,6 +1,7 @@
 #include "base/util/error.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,12 @@ kr_status kr_fail_call(kr_error *err, kr_status status, const char *call, int co
     write_error(err, status, call, code, text, args);
     va_end(args);
     return status;
+}
+
+uint64_t kr_host_identity(void)
+{
+    static _Atomic uint64_t last;
+    return atomic_fetch_add(&last, 1) + 1;
 }
 
 void *kr_host_calloc(uint64_t n, uint64_t each, const char *what, kr_error *err)

@@ -18,6 +18,9 @@ kr_status kr_fail_call(kr_error *err, kr_status status, const char *call, int co
  * n * each is checked for overflow; n * each of 0 gives a pointer that may be freed. Zeroed. */
 void *kr_host_calloc(uint64_t n, uint64_t each, const char *what, kr_error *err);
 
+/* A number that no other dictionary of texts has: kr_column.dictionary. Never 0. */
+uint64_t kr_host_identity(void);
+
 /* KR_ERR_ARGUMENT if reserved words of `progress` (or NULL) are set. `what` names it. */
 kr_status kr_progress_check(const kr_progress *progress, const char *what, kr_error *err);
 /* Calls the progress callback; KR_ERR_CANCELLED when it asks to stop. */

@@ -7,6 +7,10 @@ kr_status kr_column_check_shape(kr_device *device, const kr_column *column, cons
     if (!column)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: the column is NULL", what);
     const uint32_t nbytes = kr_type_nbytes(column->type);
+    if (nbytes == 0 && kr_type_name(column->type))
+        return kr_fail(err, KR_ERR_TYPE,
+                       "%s: this call takes no texts (%s); kr_texts_encode makes u32 codes of them", what,
+                       kr_type_name(column->type));
     if (nbytes == 0)
         return kr_fail(err, KR_ERR_TYPE, "%s: %d is not a column type; use one of kr_type", what,
                        (int)column->type);

@@ -1,0 +1,32 @@
+/* Texts of rows, one behind the other. */
+#include "index/texts/copy_body.h"
+#include "index/texts/texts.h"
+
+uint64_t kr_texts_measure_rows(kr_work *w, const kr_strings *strings, uint64_t n_rows, const uint32_t *rows,
+                               uint64_t n, uint64_t *offsets)
+{
+    uint64_t bad = 0, nbytes = 0;
+    const texts_copy_params params = {.strings = *strings,
+                                      .rows = rows,
+                                      .offsets = offsets,
+                                      .bad = kr_work_counters(w, 1),
+                                      .n = n,
+                                      .n_rows = n_rows};
+    kr_work_run(w, &texts_measure, &params, n + 1);
+    kr_work_read(w, &bad, params.bad, sizeof bad);
+    kr_work_give(w, params.bad);
+    if (bad && kr_work_goes_on(w))
+        KR_STEP(w, kr_fail(w->err, KR_ERR_ARGUMENT, "codes[%llu] belongs to no text: codes are below %llu",
+                           (unsigned long long)bad - 1, (unsigned long long)n_rows));
+    kr_work_sum(w, offsets, n + 1);
+    kr_work_read(w, &nbytes, KR_PLACE_IN(offsets, n), sizeof nbytes);
+    return nbytes;
+}
+
+void kr_texts_copy_rows(kr_work *w, const kr_strings *strings, const uint32_t *rows, uint64_t n,
+                        uint64_t *offsets, uint8_t *bytes)
+{
+    const texts_copy_params params = {
+        .strings = *strings, .rows = rows, .offsets = offsets, .bytes = bytes, .n = n};
+    kr_work_run(w, &texts_copy, &params, n);
+}

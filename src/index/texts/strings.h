@@ -1,0 +1,224 @@
+/* Text columns as programs see them: one way to read a row of any of the six types, and what is done with the
+ * bytes of a text.
+ *
+ * A column is whatever a caller gave. Reading a row checks it, so that no program looks behind the bytes that
+ * are there; a program notes the first row that is broken (kr_strings_note), and the host says why
+ * (kr_strings_refuse). */
+#ifndef KEYRAY_INDEX_TEXTS_STRINGS_H
+#define KEYRAY_INDEX_TEXTS_STRINGS_H
+
+#include "base/key/key.h"
+#include "base/program/program.h"
+
+enum { KR_STRINGS_OFFSETS32, KR_STRINGS_OFFSETS64, KR_STRINGS_VIEWS };
+/* Bytes of a view, and of a text that lies in its view. */
+enum { KR_STRINGS_VIEW = 16, KR_STRINGS_INLINE = 12 };
+
+/* All arrays in memory of the device. */
+typedef struct kr_strings {
+    const void *data;              /* offsets or views */
+    const uint8_t *bytes;          /* of offsets */
+    const kr_text_buffer *buffers; /* of views */
+    const uint8_t *validity;       /* NULL: all rows are valid */
+    uint64_t validity_offset;
+    uint64_t base, end; /* of offsets: the offsets of bytes[0] and of the byte behind them; of views end is
+                           the number of buffers */
+    uint32_t form;      /* KR_STRINGS_* */
+    uint32_t reserved;
+} kr_strings;
+kr_assert_size(kr_strings, 64);
+
+/* A text. */
+typedef struct kr_strings_text {
+    const uint8_t *bytes;
+    uint64_t n;
+} kr_strings_text;
+
+/* What is wrong with a row; 0: nothing. */
+enum {
+    KR_STRINGS_WHOLE,
+    KR_STRINGS_FALL,      /* offsets fall */
+    KR_STRINGS_OUTSIDE,   /* offsets reach behind the bytes */
+    KR_STRINGS_NEGATIVE,  /* a view's length or offset is below 0 */
+    KR_STRINGS_NO_BUFFER, /* a view names a buffer that is not there */
+    KR_STRINGS_BEHIND,    /* a view reaches behind its buffer */
+    KR_STRINGS_PREFIX,    /* a view and its buffer have other first bytes */
+    KR_STRINGS_REASONS
+};
+
+KR_BODY int kr_strings_is_valid(const kr_strings *s, uint64_t row)
+{
+    return kr_code_is_valid(s->validity, s->validity_offset, row);
+}
+
+KR_BODY uint32_t kr_strings_read_offsets(const kr_strings *s, uint64_t row, kr_strings_text *text)
+{
+    const int wide = s->form == KR_STRINGS_OFFSETS64;
+    const int64_t *far = (const int64_t *)s->data;
+    const int32_t *near = (const int32_t *)s->data;
+    const int64_t from = wide ? kr_load(far + row) : kr_load(near + row);
+    const int64_t to = wide ? kr_load(far + row + 1) : kr_load(near + row + 1);
+    if (to < from)
+        return KR_STRINGS_FALL;
+    if (from < 0 || (uint64_t)from < s->base || (uint64_t)to > s->end)
+        return KR_STRINGS_OUTSIDE;
+    text->bytes = from == to ? NULL : s->bytes + ((uint64_t)from - s->base);
+    text->n = (uint64_t)(to - from);
+    return KR_STRINGS_WHOLE;
+}
+
+KR_BODY uint32_t kr_strings_read_view(const kr_strings *s, uint64_t row, kr_strings_text *text)
+{
+    const uint8_t *view = (const uint8_t *)s->data + row * KR_STRINGS_VIEW;
+    const int32_t *words = (const int32_t *)(const void *)view;
+    const int32_t n = kr_load(words);
+    text->n = (uint64_t)n;
+    text->bytes = view + 4;
+    if (n < 0)
+        return KR_STRINGS_NEGATIVE;
+    if (n <= KR_STRINGS_INLINE)
+        return KR_STRINGS_WHOLE;
+    const int32_t buffer = kr_load(words + 2), from = kr_load(words + 3);
+    if (buffer < 0 || (uint64_t)buffer >= s->end)
+        return KR_STRINGS_NO_BUFFER;
+    if (from < 0)
+        return KR_STRINGS_NEGATIVE;
+    if ((uint64_t)from + (uint64_t)n > s->buffers[buffer].nbytes)
+        return KR_STRINGS_BEHIND;
+    text->bytes = (const uint8_t *)s->buffers[buffer].data + from;
+    for (int j = 0; j < 4; ++j)
+        if (text->bytes[j] != view[4 + j])
+            return KR_STRINGS_PREFIX;
+    return KR_STRINGS_WHOLE;
+}
+
+/* The text of a row; an empty one of a NULL row. Returns KR_STRINGS_WHOLE, or what is wrong. Offsets of NULL
+ * rows are checked, too; their views may hold anything. */
+KR_BODY uint32_t kr_strings_read(const kr_strings *s, uint64_t row, kr_strings_text *text)
+{
+    const int valid = kr_strings_is_valid(s, row);
+    uint32_t wrong = KR_STRINGS_WHOLE;
+    if (s->form != KR_STRINGS_VIEWS)
+        wrong = kr_strings_read_offsets(s, row, text);
+    else if (valid)
+        wrong = kr_strings_read_view(s, row, text);
+    if (!valid || wrong) {
+        text->bytes = NULL;
+        text->n = 0;
+    }
+    return wrong;
+}
+
+/* Of a column that was checked. */
+KR_BODY kr_strings_text kr_strings_get(const kr_strings *s, uint64_t row)
+{
+    kr_strings_text text = {NULL, 0};
+    (void)kr_strings_read(s, row, &text);
+    return text;
+}
+
+/* *bad, which begins as 0, becomes the first row and what is wrong with it. */
+KR_BODY void kr_strings_note(uint64_t *bad, uint64_t row, uint32_t wrong)
+{
+    if (wrong)
+        kr_atomic_max64(bad, (((uint64_t)1 << 59) - row) << 4 | wrong);
+}
+
+/* ---- Bytes ------------------------------------------------------------------------------------ */
+
+/* Eight bytes, the first in the low bits. */
+KR_BODY uint64_t kr_strings_load(const uint8_t *bytes)
+{
+    uint64_t word = 0;
+#if KR_ON_CUDA
+    if (((uintptr_t)bytes & 7) == 0)
+        return *(const uint64_t *)(const void *)bytes;
+    if (((uintptr_t)bytes & 3) == 0)
+        return *(const uint32_t *)(const void *)bytes |
+               (uint64_t) * (const uint32_t *)(const void *)(bytes + 4) << 32;
+    for (uint32_t j = 0; j < 8; ++j)
+        word |= (uint64_t)bytes[j] << 8 * j;
+#else
+    kr_copy_bytes(&word, bytes, 8);
+#endif
+    return word;
+}
+
+/* The eight bytes from `at` on, those behind the end as 0. */
+KR_BODY uint64_t kr_strings_word(kr_strings_text text, uint64_t at)
+{
+    uint64_t word = 0;
+    if (at + 8 <= text.n)
+        return kr_strings_load(text.bytes + at);
+    if (at >= text.n)
+        return 0;
+    if (text.n >= 8)
+        return kr_strings_load(text.bytes + text.n - 8) >> 8 * (8 - (text.n - at));
+    for (uint64_t j = at; j < text.n; ++j)
+        word |= (uint64_t)text.bytes[j] << 8 * (j - at);
+    return word;
+}
+
+/* Bytes in the other order. */
+KR_BODY uint64_t kr_strings_turn(uint64_t x)
+{
+    x = (x & (uint64_t)0x00FF00FF00FF00FF) << 8 | (x >> 8 & (uint64_t)0x00FF00FF00FF00FF);
+    x = (x & (uint64_t)0x0000FFFF0000FFFF) << 16 | (x >> 16 & (uint64_t)0x0000FFFF0000FFFF);
+    return x << 32 | x >> 32;
+}
+
+/* A slice: the eight bytes from `at` on as a number in the order of bytes, 0 behind the end. */
+KR_BODY uint64_t kr_strings_slice(kr_strings_text text, uint64_t at)
+{
+    return kr_strings_turn(kr_strings_word(text, at));
+}
+
+/* How many bytes both begin with; they share the first `from`. */
+KR_BODY uint64_t kr_strings_common(kr_strings_text a, kr_strings_text b, uint64_t from)
+{
+    const uint64_t n = a.n < b.n ? a.n : b.n;
+    for (; from + 8 <= n; from += 8)
+        if (kr_strings_load(a.bytes + from) != kr_strings_load(b.bytes + from))
+            break;
+    while (from < n && a.bytes[from] == b.bytes[from])
+        ++from;
+    return from;
+}
+
+KR_BODY int kr_strings_equal(kr_strings_text a, kr_strings_text b)
+{
+    if (a.n != b.n)
+        return 0;
+    for (uint64_t at = 0; at < a.n; at += 8)
+        if (kr_strings_word(a, at) != kr_strings_word(b, at))
+            return 0;
+    return 1;
+}
+
+/* The low and the high half of the product, folded. */
+KR_BODY uint64_t kr_strings_fold(uint64_t a, uint64_t b)
+{
+#if KR_ON_CUDA
+    return a * b ^ __umul64hi(a, b);
+#else
+    __extension__ typedef unsigned __int128 wide;
+    const wide product = (wide)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#endif
+}
+
+/* The hash of a text under two secret numbers. Each word is multiplied by a secret: with one that is known,
+ * differences that cancel each other could be made without knowing where the hash stands. */
+typedef struct kr_strings_seed {
+    uint64_t start, factor; /* the factor is odd */
+} kr_strings_seed;
+
+KR_BODY uint64_t kr_strings_hash(kr_strings_text text, kr_strings_seed seed)
+{
+    uint64_t hash = seed.start ^ text.n * (uint64_t)0x9E3779B97F4A7C15;
+    for (uint64_t at = 0; at < text.n; at += 8)
+        hash = kr_strings_fold(hash ^ kr_strings_word(text, at), seed.factor);
+    return kr_strings_fold(hash ^ seed.factor, seed.start | 1);
+}
+
+#endif

@@ -1,0 +1,94 @@
+/* Dictionaries: the distinct texts of a column, each with a code. Points are found by their hashes, bounds by
+ * slices of eight bytes (README.md). */
+#ifndef KEYRAY_INDEX_TEXTS_TEXTS_H
+#define KEYRAY_INDEX_TEXTS_TEXTS_H
+
+#include "index/kinds/index.h"
+#include "index/texts/column.h"
+#include "index/texts/layers.h"
+#include <keyray/texts.h>
+
+/* What bounds are found by: the slices of all runs one behind the other, levels above them, and which slices
+ * have a run of their own behind them. */
+typedef struct kr_texts_layers {
+    kr_buffer slices; /* uint64_t, with the levels behind */
+    kr_buffer runs;   /* texts_run */
+    kr_buffer marks;  /* texts_mark, of 64 slices each */
+    uint64_t n_slices, n_runs;
+} kr_texts_layers;
+
+struct kr_texts {
+    kr_device *device;
+    uint32_t is_ordered; /* 1: codes are in the order of the texts */
+    uint32_t reseeds;    /* seeds that were given up since texts shared a hash */
+    uint64_t n;          /* texts */
+    uint64_t n_bytes;    /* of all */
+    uint64_t id;         /* kr_column.dictionary of its codes */
+    kr_buffer offsets;   /* int64_t, n + 1 */
+    kr_buffer bytes;     /* padded by 8 */
+    kr_strings_seed seed;
+    uint64_t hash_mask;     /* ones; less only in tests */
+    kr_index *table;        /* from hashes to codes; NULL without texts */
+    kr_texts_layers layers; /* of an ordered one */
+    kr_phases phases;
+    uint64_t peak_nbytes;
+};
+
+/* How a dictionary is made. */
+typedef struct kr_texts_design {
+    uint32_t is_ordered;
+    uint64_t first_mask; /* of the first seed's hashes, for tests of texts that share one; 0: all bits */
+} kr_texts_design;
+
+/* "ranges=on", "ranges=off"; NULL or "": ranges=on. */
+kr_status kr_texts_parse(const char *spec, kr_texts_design *design, kr_error *err);
+
+/* kr_texts_create with checked arguments. */
+kr_status kr_texts_make(kr_device *device, const kr_texts_design *design, const kr_column *strings,
+                        kr_stream *stream, kr_texts **texts, kr_error *err);
+void kr_texts_release(kr_texts *texts, kr_stream *stream);
+uint64_t kr_texts_nbytes(const kr_texts *texts);
+
+/* The texts in the order of their codes. */
+kr_strings kr_texts_strings(const kr_texts *texts);
+
+/* A secret that no caller knows. */
+kr_strings_seed kr_texts_secret(void);
+
+/* ---- Steps of a work ---------------------------------------------------------------------------- */
+
+/* codes[i] := the code of row i, KR_NO_ROW where it is NULL or not there; device memory. Piece by piece;
+ * blocks, since broken rows fail. */
+void kr_texts_find(kr_work *work, const kr_texts *texts, const kr_column *strings, const char *what,
+                   uint32_t *codes);
+
+/* counts[i] := the number of texts that `which`, a KR_COUNT_*, says; device memory; 0 for NULL. Blocks. */
+void kr_texts_count(kr_work *work, const kr_texts *texts, const kr_column *strings, uint32_t which,
+                    const char *what, uint32_t *counts);
+
+/* ---- Inside of this folder ----------------------------------------------------------------------- */
+
+/* offsets[0 .. n] := where the texts of the rows begin if they lie one behind the other; returns their bytes.
+ * KR_NO_ROW has an empty text; other rows are below n_rows, or this fails. Blocks. */
+uint64_t kr_texts_measure_rows(kr_work *work, const kr_strings *strings, uint64_t n_rows,
+                               const uint32_t *rows, uint64_t n, uint64_t *offsets);
+void kr_texts_copy_rows(kr_work *work, const kr_strings *strings, const uint32_t *rows, uint64_t n,
+                        uint64_t *offsets, uint8_t *bytes);
+
+/* rows[] := a row of each distinct text, in the order of its first one; the sum of their bytes. `hashes` are
+ * those of all rows, UINT64_MAX of NULLs. 0: two texts share a hash, and another seed should be tried. */
+typedef struct kr_texts_distinct {
+    uint32_t *rows; /* scratch memory */
+    uint64_t n;
+} kr_texts_distinct;
+int kr_texts_find_distinct(kr_work *work, const kr_strings *strings, uint64_t n, const uint64_t *hashes,
+                           kr_texts_distinct *distinct);
+void kr_texts_hash_rows(kr_work *work, const kr_texts *texts, const kr_strings *strings, uint64_t n,
+                        uint64_t *hashes, uint64_t *bad);
+/* Where each level begins, and the end of the last. */
+void kr_texts_level_starts(uint64_t n_slices, uint64_t starts[KR_TEXTS_LEVELS + 1]);
+/* Orders rows[0 .. n - 1] of distinct texts by these, and makes the layers, scratch memory of the work. */
+void kr_texts_order(kr_work *work, const kr_strings *strings, uint32_t *rows, uint64_t n,
+                    kr_texts_layers *layers);
+
+#endif
