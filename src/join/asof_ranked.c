@@ -5,6 +5,7 @@
  *
  * A right row's rank is the number of right times before its own. Then the right times at or below a left one
  * are those with a rank less than the number of right times that are not after it, and so on. */
+#include "base/key/fold.h"
 #include "join/asof_ranked_body.h"
 #include "join/asof_state.h"
 #include "join/numbers.h"
@@ -82,14 +83,14 @@ static void search_keys(asof *a, const neighbours *from)
 void asof_ranked(asof *a)
 {
     const uint64_t n = a->keys.right.n;
-    const uint32_t rank_bits = keys_bits(n);
+    const uint32_t rank_bits = kr_fold_bits(n);
     const numbers ids = numbers_make(&a->keys, a->keys.n_equal);
     const ranks ranked = rank_times(a);
     const numbers_pairs keys =
         numbers_pair_sides(&a->keys, &ids, &ranked.before, rank_bits, n, "keys of groups and times");
     kr_work_lap(a->keys.work, "fold");
     const kr_column right = numbers_column(keys.right, n);
-    kr_index *index = keyed_index(&a->keys, &right, rank_bits + keys_bits(n + 1));
+    kr_index *index = keyed_index(&a->keys, &right, rank_bits + kr_fold_bits(n + 1));
     kr_work_give(a->keys.work, keys.right);
     const neighbours from = {index, ids.left, &ranked, keys.left, rank_bits};
     search_keys(a, &from);

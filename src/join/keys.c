@@ -1,9 +1,10 @@
 #include "join/keys.h"
-#include "join/keys_body.h"
+#include "base/key/fold.h"
+#include "base/key/key.h"
 
 #include <string.h>
 
-kr_assert_size(char[KR_BY_MOST + 1], KEYS_COLUMNS);
+kr_assert_size(char[KR_BY_MOST + 1], KR_FOLD_PARTS);
 
 /* ---- Indexes and memory ---------------------------------------------------------------------- */
 
@@ -60,45 +61,18 @@ void keyed_locate(keyed *k, const kr_index *index, const kr_column *probes, cons
     kr_query_locate(w, &query, KR_PUT_ROW, out);
 }
 
-uint32_t keys_bits(uint64_t largest)
-{
-    uint32_t bits = 0;
-    for (; largest; largest >>= 1)
-        ++bits;
-    return bits;
-}
-
 /* ---- One key of all columns ------------------------------------------------------------------- */
-
-/* On a GPU so many threads read a column; on a CPU each takes so many rows. */
-enum { EXTENT_THREADS = 1 << 17, EXTENT_ROWS = 1 << 12 };
-
-/* `ends`: of two counters, merged with those of columns before. */
-static void add_extent(const keyed *k, const kr_column *column, uint64_t *ends)
-{
-    const uint64_t threads = k->work->device->ops->group_threads == 1 ? column->count / EXTENT_ROWS + 1
-                             : column->count < EXTENT_THREADS         ? column->count
-                                                                      : EXTENT_THREADS;
-    const keys_extent_params params = {.data = column->data,
-                                       .validity = column->validity,
-                                       .validity_offset = column->validity_offset,
-                                       .ends = ends,
-                                       .n = column->count,
-                                       .each = threads ? (column->count + threads - 1) / threads : 0,
-                                       .type = column->type};
-    kr_work_run(k->work, &keys_extent, &params, threads);
-}
 
 /* Where the parts of a key lie. Values that the right side lacks have no partner, so its range is enough for
  * equality; distances need the range of both sides. Blocks. */
-static void find_parts(const keyed *k, keys_part parts[KEYS_COLUMNS])
+static void find_parts(const keyed *k, kr_fold_part parts[KR_FOLD_PARTS])
 {
-    uint64_t ends[2 * KEYS_COLUMNS] = {0};
-    uint64_t *counters = kr_work_counters(k->work, 2 * KEYS_COLUMNS);
+    uint64_t ends[2 * KR_FOLD_PARTS] = {0};
+    uint64_t *counters = kr_work_counters(k->work, 2 * KR_FOLD_PARTS);
     for (uint32_t j = 0; j < k->n; ++j) {
-        add_extent(k, &k->right.columns[j].column, KR_PLACE_IN(counters, 2 * j));
+        kr_fold_extent(k->work, &k->right.columns[j].column, KR_PLACE_IN(counters, 2 * j));
         if (j >= k->n_equal)
-            add_extent(k, &k->left.columns[j].column, KR_PLACE_IN(counters, 2 * j));
+            kr_fold_extent(k->work, &k->left.columns[j].column, KR_PLACE_IN(counters, 2 * j));
     }
     kr_work_read(k->work, ends, counters, sizeof ends);
     kr_work_give(k->work, counters);
@@ -118,7 +92,7 @@ static int is_float(uint32_t type)
 /* The layout of a key, the first column in its highest bits: 0 if it takes more than 64. Columns that are
  * asked for equality have two numbers more than the range needs, for rows of either side that have no
  * partner. */
-static uint32_t place_parts(const keyed *k, keys_part parts[KEYS_COLUMNS])
+static uint32_t place_parts(const keyed *k, kr_fold_part parts[KR_FOLD_PARTS])
 {
     uint32_t bits = 0;
     for (uint32_t j = k->n; j-- > 0;) {
@@ -129,7 +103,7 @@ static uint32_t place_parts(const keyed *k, keys_part parts[KEYS_COLUMNS])
         parts[j].shift = bits;
         if (j < k->n_equal && parts[j].span > ~(uint64_t)0 - 2)
             return 0;
-        bits += keys_bits(j < k->n_equal ? parts[j].span + 2 : parts[j].span);
+        bits += kr_fold_bits(j < k->n_equal ? parts[j].span + 2 : parts[j].span);
         if (bits > 64)
             return 0;
     }
@@ -137,30 +111,29 @@ static uint32_t place_parts(const keyed *k, keys_part parts[KEYS_COLUMNS])
 }
 
 /* `unlike`: 1 and 2 give rows without a partner a number of their own on each side. */
-static kr_column fold(const keyed *k, const keys_side *side, const keys_part parts[KEYS_COLUMNS],
+static kr_column fold(const keyed *k, const keys_side *side, const kr_fold_part parts[KR_FOLD_PARTS],
                       uint32_t bits, uint32_t unlike)
 {
     const kr_type type = bits > 32 ? KR_U64 : KR_U32;
-    keys_fold_params params = {
+    kr_fold_job job = {
         .out = keyed_take(k, side->n * kr_type_width(type), "one key of several columns"),
         .absent = (parts[0].span + unlike) << parts[0].shift,
         .n_parts = k->n,
         .out_type = type,
     };
     for (uint32_t j = 0; j < k->n; ++j) {
-        const kr_column *column = &side->columns[j].column;
-        params.parts[j] = parts[j];
-        params.parts[j].data = column->data;
-        params.parts[j].validity = column->validity;
-        params.parts[j].validity_offset = column->validity_offset;
+        job.parts[j] = kr_fold_part_of(&side->columns[j].column);
+        job.parts[j].lowest = parts[j].lowest;
+        job.parts[j].span = parts[j].span;
+        job.parts[j].shift = parts[j].shift;
     }
-    kr_work_run(k->work, &keys_fold, &params, side->n);
-    return (kr_column){.type = type, .count = side->n, .data = params.out};
+    kr_fold_run(k->work, &job, side->n);
+    return (kr_column){.type = type, .count = side->n, .data = job.out};
 }
 
 keys_folded keys_fold_sides(keyed *k)
 {
-    keys_part parts[KEYS_COLUMNS] = {{0}};
+    kr_fold_part parts[KR_FOLD_PARTS] = {{0}};
     find_parts(k, parts);
     const uint32_t bits = kr_work_goes_on(k->work) ? place_parts(k, parts) : 0;
     if (!bits)

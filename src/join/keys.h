@@ -37,9 +37,6 @@ kr_index *keyed_index(keyed *k, const kr_column *keys, uint32_t used_bits);
 void keyed_locate(keyed *k, const kr_index *index, const kr_column *probes, const kr_nearby *near,
                   uint32_t *out);
 
-/* Bits that hold 0 .. largest. */
-uint32_t keys_bits(uint64_t largest);
-
 /* All columns of each side as one key. */
 typedef struct keys_folded {
     uint32_t bits;         /* that keys take; 0: more than 64, and nothing was made */
