@@ -144,6 +144,30 @@ KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, con
  */
 KR_API kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *keys,
                                  const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);
+
+/**
+ * Builds an index over several columns, as kr_index_create over one: keys are in the order of the first
+ * column, then of the second, and so on. A row with a NULL in any of them is not indexed.
+ * kr_index_lookup_columns looks up; examples/columns.c shows it.
+ *
+ * The columns become one key of u32 or u64, whose type kr_index_info.type is. While the ranges of their
+ * values take at most 64 bits together, with room for up to 16 times as large ranges where there is some,
+ * this costs 4 or 8 bytes per row during the build, and nothing later. Else columns become ranks among their
+ * values first, which takes up to 8 bytes per row for each such column, kept as "ranks of columns", and two
+ * more binary searches for each probe.
+ *
+ * Calls for one column (kr_index_lookup, kr_index_update, kr_join_create_prepared, ...) refuse the index.
+ *
+ * Memory:  upper bounds are those of kr_index_estimate for a column of u64 with validity, and 9 bytes for
+ *          each row; of columns that become ranks 28 more at the peak.
+ * Stream:  as kr_index_create.
+ * Errors:  as kr_index_create; KR_ERR_LIMIT for more than 8 columns.
+ *
+ * @param columns  n_columns columns of any types and of one length
+ */
+KR_API kr_status kr_index_create_columns(kr_device *device, const char *spec, const kr_column *columns,
+                                         uint32_t n_columns, const uint32_t *row_ids, kr_stream *stream,
+                                         kr_index **index, kr_error *err);
 /** Releases the index. Waits for lookups that were enqueued on it. */
 KR_API void kr_index_destroy(kr_index *index);
 
@@ -154,11 +178,11 @@ typedef struct kr_index_info {
     size_t struct_size;        /**< sizeof(kr_index_info), set by the caller */
     char spec[KR_SPEC_NBYTES]; /**< every option filled in; "auto" stays "auto" */
     char device[16];
-    char tracer[64]; /**< what casts rays; "none" for kinds that cast none */
-    kr_type type;    /**< of the keys */
-    uint32_t reserved;
-    uint64_t rows;     /**< indexed rows; NULL rows are not */
-    uint64_t next_row; /**< row id of the next inserted key, above every row id given so far */
+    char tracer[64];    /**< what casts rays; "none" for kinds that cast none */
+    kr_type type;       /**< of the keys; of several columns that of the key that they become, u32 or u64 */
+    uint32_t n_columns; /**< of kr_index_create_columns; 0: one, of kr_index_create */
+    uint64_t rows;      /**< indexed rows; NULL rows are not */
+    uint64_t next_row;  /**< row id of the next inserted key, above every row id given so far */
     uint64_t footprint_nbytes, peak_nbytes; /**< peak: of the build or the last change, of device memory */
 } kr_index_info;
 
@@ -274,6 +298,24 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  */
 KR_API kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const uint32_t *insert_rows,
                                  const kr_column *delete_keys, kr_stream *stream, kr_error *err);
+
+/**
+ * As kr_index_update, of an index of kr_index_create_columns: rows are deleted that equal one of the given
+ * ones in all columns.
+ *
+ * Rows are inserted whose values lie where keys have room: within the ranges of the columns that the index
+ * was made of, or as far beyond them as there was room, or, of columns that became ranks, among their values.
+ * If a row does not, nothing changes.
+ *
+ * Memory:  in addition 4 to 9 bytes for each row given, and copies of columns in host memory.
+ * Errors:  as kr_index_update; KR_ERR_LIMIT for rows that there is no room for: create the index anew.
+ *
+ * @param insert_columns  as many columns as the index has, of one length, or NULL: none
+ * @param delete_columns  the same
+ */
+KR_API kr_status kr_index_update_columns(kr_index *index, const kr_column *insert_columns,
+                                         const uint32_t *insert_rows, const kr_column *delete_columns,
+                                         kr_stream *stream, kr_error *err);
 
 #ifdef __cplusplus
 }

@@ -188,6 +188,46 @@ typedef struct kr_nearest_options {
 KR_API kr_status kr_index_nearest(kr_index *index, const kr_column *probes, const kr_nearest_options *options,
                                   const kr_sink *sink, kr_stream *stream, kr_error *err);
 
+/* ---- Several columns ----------------------------------------------------------------------- */
+
+/** Input: probes for an index of kr_index_create_columns. */
+typedef struct kr_column_probes {
+    size_t struct_size; /**< sizeof(kr_column_probes) */
+    /** Probes of the first n_columns columns of the index, each of its type, one row for each probe. */
+    const kr_column *columns;
+    uint32_t n_columns; /**< 1 to as many as the index has */
+    uint32_t reserved;  /**< 0 */
+    /** NULL, or upper bounds of the last of the columns, whose lower bounds are in `columns` then. */
+    const kr_column *upper;
+    /** NULL, or the last of the columns is asked for its nearest value; then `upper` is NULL. */
+    const kr_nearest_options *nearest;
+} kr_column_probes;
+
+/**
+ * Looks up every probe in an index over several columns: rows that equal it in all n_columns columns; or in
+ * all but the last of these, in which they are within its bounds (`upper`) or nearest to it (`nearest`).
+ * Columns of the index behind these may be anything. So the last quote of a symbol at or before a time is one
+ * lookup in an index over (symbol, time).
+ *
+ * Answers are those of kr_index_lookup, kr_index_range and kr_index_nearest, and so are sinks; KR_ORDER_KEY
+ * is the order of the columns. A NULL in any column of a probe matches nothing. Neither a neighbour nor a
+ * tolerance reaches into another group of equal columns. Where columns follow the one with nearest values,
+ * the last row in their order answers from below, and the first from above.
+ *
+ * A tolerance takes a range lookup first, unless keys have room for all values of the column's type.
+ *
+ * Memory:  4 to 9 bytes of device memory for each probe, twice for ranges, up to 34 for a range lookup that
+ *          comes first, and copies of columns in host memory.
+ * Stream:  as kr_index_lookup.
+ * Threads: as kr_index_lookup.
+ * Errors:  as the calls for one column; KR_ERR_UNSUPPORTED with kinds without KR_CAN_RANGE for fewer columns
+ *          than all and for bounds, and for KR_NEAREST_EITHER where keys do not tell distances: in a column
+ *          that others follow, in one that became ranks, and in floats whose codes do not fit beside the
+ *          other columns.
+ */
+KR_API kr_status kr_index_lookup_columns(kr_index *index, const kr_column_probes *probes, const kr_sink *sink,
+                                         kr_stream *stream, kr_error *err);
+
 /**
  * Answers several sinks with one search: what kr_index_lookup, kr_index_range or kr_index_nearest would
  * answer to each of them. Matches are found once, and every result is made of them. After an error the arrays

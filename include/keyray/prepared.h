@@ -66,6 +66,10 @@ KR_API kr_status kr_prepare_nearest(kr_index *index, const kr_column *probes,
                                     const kr_nearest_options *options, const kr_sink *sink,
                                     kr_prepared **prepared, kr_error *err);
 
+/** As kr_prepare_lookup, of kr_index_lookup_columns. Columns become keys anew in each run. */
+KR_API kr_status kr_prepare_lookup_columns(kr_index *index, const kr_column_probes *probes,
+                                           const kr_sink *sink, kr_prepared **prepared, kr_error *err);
+
 /**
  * Prepares kr_scan: n conditions of a table of kind "full" or "bindex". Scans twice, so the sinks are
  * written. `out`, `valid`, `rows` and `alive` must be in device memory (on "cpu": host memory); what may

@@ -100,7 +100,7 @@ typedef enum kr_verify {
 typedef struct kr_saved_options {
     size_t struct_size; /**< sizeof(kr_saved_options) */
     kr_verify verify;
-    uint32_t n_dictionaries; /**< of an index 0 or 1, of a table 0 or the number of its columns */
+    uint32_t n_dictionaries; /**< 0 or the number of columns */
     /**
      * kr_column.dictionary of each column, 0 for those without texts: codes of texts that are loaded belong
      * to it. NULL: there are no texts, else loading is KR_ERR_ARGUMENT. Copied by the call.
@@ -140,7 +140,7 @@ typedef struct kr_saved_info {
     uint64_t rows;             /**< of an index: indexed ones; of a table: deleted ones included */
     uint64_t next_row;         /**< the row id that the first row to be added gets */
     uint64_t nbytes;           /**< of the file */
-    uint32_t n_columns;        /**< of an index 1 */
+    uint32_t n_columns;        /**< of an index 1, or those of kr_index_create_columns */
     uint32_t n_attachments;
 } kr_saved_info;
 

@@ -19,6 +19,13 @@ static kr_status check_probes(const kr_index *index, const kr_column *column, co
                : status;
 }
 
+kr_status kr_call_check_single(const kr_index *index, const char *instead, kr_error *err)
+{
+    return index->composite ? kr_fail(err, KR_ERR_ARGUMENT, "the index is one over %u columns: use %s",
+                                      index->composite->n, instead)
+                            : KR_OK;
+}
+
 kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stream *stream, int *reaches,
                               kr_error *err)
 {
@@ -26,7 +33,9 @@ kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stre
         return kr_fail(err, KR_ERR_ARGUMENT, "index is NULL");
     if (stream && stream->device != index->device)
         return kr_fail(err, KR_ERR_ARGUMENT, "the stream belongs to another device than the index");
-    kr_status status = check_probes(index, w->lower, w->is_range ? "lower bounds" : "probes", reaches, err);
+    kr_status status = kr_call_check_single(index, "kr_index_lookup_columns", err);
+    if (status == KR_OK)
+        status = check_probes(index, w->lower, w->is_range ? "lower bounds" : "probes", reaches, err);
     if (status == KR_OK && w->is_range)
         status = check_probes(index, w->upper, "upper bounds", reaches, err);
     if (status == KR_OK && w->is_range && w->lower->count != w->upper->count)
@@ -133,6 +142,10 @@ static void read_counters(kr_work *w, const kr_call *c, kr_report *report)
 static void make_query(kr_work *w, kr_call *c, const kr_wanted *wanted)
 {
     kr_nearby near;
+    if (wanted->probes) {
+        kr_call_make_columns_query(w, c, wanted->probes);
+        return;
+    }
     if (!wanted->is_nearest) {
         kr_query_make(w, c->index, wanted->lower, wanted->upper, &c->query);
         return;
@@ -150,15 +163,15 @@ void kr_call_open(kr_work *w, kr_call *c, const kr_wanted *wanted, kr_stopwatch 
     c->upper = wanted->upper;
     KR_STEP(w, kr_stream_refuse_capture(w->device, w->stream, "a lookup that is not prepared", w->err));
     KR_STEP(w, kr_index_await(c->index, w->stream, w->err));
+    if (watch && kr_work_goes_on(w)) { /* the stream may be one that is captured */
+        kr_stopwatch_start(watch, w->device, w->stream);
+        w->watch = watch;
+    }
     make_query(w, c, wanted);
     if (watch && count_work && c->index->ops->rays)
         c->counters = kr_work_counters(w, COUNTERS);
     c->query.counters = c->counters;
     c->query.log = &c->log;
-    if (!watch || !kr_work_goes_on(w)) /* the stream may be one that is captured */
-        return;
-    kr_stopwatch_start(watch, w->device, w->stream);
-    w->watch = watch;
 }
 
 void kr_call_report(kr_work *w, const kr_call *c, kr_report *report)

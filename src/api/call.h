@@ -3,6 +3,7 @@
 #define KEYRAY_API_CALL_H
 
 #include "api/report.h"
+#include "index/lookup/composite.h"
 #include "index/lookup/nearest.h"
 
 /* What is looked up. */
@@ -10,12 +11,16 @@ typedef struct kr_wanted {
     const kr_column *lower, *upper;
     int is_range, is_nearest;
     const kr_nearest_options *nearest;
+    /* Of an index over several columns, or NULL. Then `lower` is the first of its columns, and the others are
+     * not read. */
+    const kr_composite_probes *probes;
 } kr_wanted;
 
 /* A checked call. */
 typedef struct kr_call {
     kr_index *index;
     const kr_column *lower, *upper; /* upper NULL: points */
+    kr_column keys[2];              /* of several columns: what these two point to */
     int reaches;                    /* the device reaches the arrays of the columns and of the sinks */
     kr_query query;                 /* over both columns, wherever they lie */
     kr_probe_log log;
@@ -26,6 +31,14 @@ typedef struct kr_call {
  * where a pointer points, so probes and answers are asked about once. */
 kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stream *stream, int *reaches,
                               kr_error *err);
+/* The same of probes for an index over several columns, which become *probes. */
+kr_status kr_call_check_columns(const kr_index *index, const kr_column_probes *given, kr_stream *stream,
+                                int *reaches, kr_composite_probes *probes, kr_error *err);
+/* KR_ERR_ARGUMENT for an index over several columns; `instead` is the call for it. */
+kr_status kr_call_check_single(const kr_index *index, const char *instead, kr_error *err);
+/* What does not depend on the keys that are inserted and deleted, but for their numbers. `call` names it. */
+kr_status kr_call_check_update(const kr_index *index, const kr_update *wanted, kr_stream *stream,
+                               const char *call, kr_error *err);
 /* Reads the sink of a batch of n probes; arrays that its result does not use become NULL in *used. *reaches
  * as above, but for the values. */
 /* `row_limit`: row ids are below it. */
@@ -35,6 +48,8 @@ kr_status kr_call_read_sink(const kr_index *index, const kr_sink *sink, uint64_t
                             int *reaches, kr_error *err);
 int kr_call_sink_needs_values(const kr_sink *sink);
 
+/* Of kr_call_open: copies of columns in host memory become keys. */
+void kr_call_make_columns_query(kr_work *work, kr_call *c, const kr_composite_probes *probes);
 /* Index and reaches are set. Waits for the index on the stream of the work, which ends after the call.
  * `watch` is for the report; NULL: none is wanted. kr_call_close is due in any case. */
 void kr_call_open(kr_work *work, kr_call *c, const kr_wanted *wanted, kr_stopwatch *watch, int count_work);

@@ -53,7 +53,7 @@ PHASES(report)
 
 static uint32_t fill_index_components(const kr_index *index, kr_component *all)
 {
-    return index->ops->components(index->self, all);
+    return kr_index_components(index, all);
 }
 FACTS(index, component, nbytes, KR_COMPONENTS_MOST)
 

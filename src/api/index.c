@@ -1,4 +1,5 @@
 /* kr_index_*: check the arguments, resolve the spec, report. */
+#include "api/call.h"
 #include "base/util/structs.h"
 #include "index/kinds/choose.h"
 #include "index/lookup/kept.h"
@@ -76,7 +77,10 @@ static kr_status check_row_ids(const kr_index *index, const uint32_t *row_ids, c
 static kr_status check_change(const kr_index *index, const uint32_t *row_ids, const kr_column *keys,
                               kr_stream *stream, kr_error *err)
 {
-    kr_status status = check_keys(index, keys, "keys", err);
+    kr_status status =
+        kr_call_check_single(index, "kr_index_update_columns, which deletes rows and inserts others", err);
+    if (status == KR_OK)
+        status = check_keys(index, keys, "keys", err);
     if (status == KR_OK)
         status = check_row_ids(index, row_ids, "kr_index_set_keys: row_ids", err);
     if (status == KR_OK && keys->count && !row_ids)
@@ -104,18 +108,14 @@ kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, const kr_c
                                           : status;
 }
 
-static kr_status check_update(const kr_index *index, const kr_update *wanted, kr_stream *stream,
-                              kr_error *err)
+kr_status kr_call_check_update(const kr_index *index, const kr_update *wanted, kr_stream *stream,
+                               const char *call, kr_error *err)
 {
     const unsigned long long rows = index->info.rows, next = index->info.next_row,
                              more = wanted->insert_keys.count;
-    kr_status status = check_keys(index, &wanted->insert_keys, "insert_keys", err);
+    kr_status status = check_row_ids(index, wanted->insert_rows, "insert_rows", err);
     if (status == KR_OK)
-        status = check_keys(index, &wanted->delete_keys, "delete_keys", err);
-    if (status == KR_OK)
-        status = check_row_ids(index, wanted->insert_rows, "insert_rows", err);
-    if (status == KR_OK)
-        status = kr_stream_check(index->device, stream, "kr_index_update", err);
+        status = kr_stream_check(index->device, stream, call, err);
     if (status == KR_OK)
         status = kr_kind_check(index->spec.kind, KR_CAN_UPDATE, err);
     if (status != KR_OK)
@@ -144,7 +144,13 @@ kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const u
     const kr_update wanted = {.delete_keys = delete_keys ? *delete_keys : none,
                               .insert_keys = insert_keys ? *insert_keys : none,
                               .insert_rows = insert_rows};
-    const kr_status status = check_update(index, &wanted, stream, err);
+    kr_status status = kr_call_check_single(index, "kr_index_update_columns", err);
+    if (status == KR_OK)
+        status = check_keys(index, &wanted.insert_keys, "insert_keys", err);
+    if (status == KR_OK)
+        status = check_keys(index, &wanted.delete_keys, "delete_keys", err);
+    if (status == KR_OK)
+        status = kr_call_check_update(index, &wanted, stream, "kr_index_update", err);
     return status == KR_OK ? kr_index_update_apply(index, &wanted, stream, err) : status;
 }
 

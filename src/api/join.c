@@ -1,5 +1,6 @@
 /* kr_join_*: check the arguments, read the result. */
 #include "join/join.h"
+#include "api/call.h"
 #include "api/join.h"
 #include "base/util/structs.h"
 #include "join/columns.h"
@@ -204,6 +205,7 @@ kr_status kr_join_create_prepared(kr_index *right, const kr_column *left, const 
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_prepared: right or join is NULL");
     kr_work w = kr_work_on(right->device, NULL, err);
     kr_join_job job = {.left = left, .left_upper = left_upper, .right_index = right};
+    KR_STEP(&w, kr_call_check_single(right, "kr_index_lookup_columns, or a join of columns", err));
     KR_STEP(&w, kr_column_check(w.device, left, "the left side", NULL, err));
     if (left_upper) {
         kr_call_join_check_sides(&w, left, left_upper, "the upper bound");

@@ -35,16 +35,14 @@ static void answer_rows(kr_work *w, const kr_call *c, const kr_sink *sink)
 
 /* ---- Point and range lookups --------------------------------------------------------------- */
 
-static kr_status look_up(kr_index *index, const kr_wanted *wanted, const kr_sink *sink, kr_stream *stream,
-                         kr_error *err)
+/* Of a checked batch, whose arrays the device reaches or not. */
+static kr_status answer_batch(kr_index *index, const kr_wanted *wanted, int reaches, const kr_sink *sink,
+                              kr_stream *stream, kr_error *err)
 {
     kr_sink used;
     kr_stopwatch watch;
     kr_call c;
-    int reaches = 1;
-    kr_status status = kr_call_check_batch(index, wanted, stream, &reaches, err);
-    if (status == KR_OK)
-        status = kr_call_read_sink(index, sink, wanted->lower->count, &used, &reaches, err);
+    const kr_status status = kr_call_read_sink(index, sink, wanted->lower->count, &used, &reaches, err);
     if (status != KR_OK)
         return status;
     kr_work w = kr_work_on(index->device, stream, err);
@@ -60,6 +58,14 @@ static kr_status look_up(kr_index *index, const kr_wanted *wanted, const kr_sink
     if (used.report)
         kr_call_report(&w, &c, used.report);
     return kr_call_close(&w);
+}
+
+static kr_status look_up(kr_index *index, const kr_wanted *wanted, const kr_sink *sink, kr_stream *stream,
+                         kr_error *err)
+{
+    int reaches = 1;
+    const kr_status status = kr_call_check_batch(index, wanted, stream, &reaches, err);
+    return status == KR_OK ? answer_batch(index, wanted, reaches, sink, stream, err) : status;
 }
 
 kr_status kr_index_lookup(kr_index *index, const kr_column *probes, const kr_sink *sink, kr_stream *stream,
@@ -81,6 +87,16 @@ kr_status kr_index_nearest(kr_index *index, const kr_column *probes, const kr_ne
 {
     const kr_wanted nearest = {.lower = probes, .is_nearest = 1, .nearest = options};
     return look_up(index, &nearest, sink, stream, err);
+}
+
+/* Keys are made in device memory, wherever the columns are. */
+kr_status kr_index_lookup_columns(kr_index *index, const kr_column_probes *probes, const kr_sink *sink,
+                                  kr_stream *stream, kr_error *err)
+{
+    kr_composite_probes checked;
+    const kr_wanted wanted = {.lower = &checked.columns[0], .probes = &checked};
+    const kr_status status = kr_call_check_columns(index, probes, stream, NULL, &checked, err);
+    return status == KR_OK ? answer_batch(index, &wanted, 1, sink, stream, err) : status;
 }
 
 kr_status kr_index_lookup_chunks(kr_index *index, const kr_column *lower, const kr_column *upper,

@@ -10,7 +10,8 @@ typedef struct prepared_lookup {
     kr_call call;
     kr_sink sink;
     kr_column lower, upper, values;
-    uint64_t version; /* of the index */
+    kr_composite_probes probes; /* of an index over several columns, instead of lower and upper */
+    uint64_t version;           /* of the index */
 } prepared_lookup;
 
 static kr_status check_memory(const kr_index *index, const kr_sink *sink, int probes, int out, kr_error *err)
@@ -53,6 +54,10 @@ static kr_wanted keep_columns(prepared_lookup *p, const kr_wanted *w)
     kr_wanted kept = *w;
     p->lower = *w->lower;
     kept.lower = &p->lower;
+    if (w->probes) {
+        p->probes = *w->probes;
+        kept.probes = &p->probes;
+    }
     if (w->upper) {
         p->upper = *w->upper;
         kept.upper = &p->upper;
@@ -92,10 +97,19 @@ static kr_status check_run(const void *call, kr_stream *stream, kr_error *err)
 static void enqueue(kr_work *work, void *call)
 {
     const prepared_lookup *p = call;
+    kr_query query = p->call.query;
+    kr_column keys[2];
+    if (p->call.index->composite) {
+        kr_query_make_composite(work, p->call.index, &p->probes, keys, &query);
+        query.limit = p->sink.limit;
+        query.order = p->sink.order;
+    }
+    if (!kr_work_goes_on(work))
+        return;
     if (p->sink.result == KR_RESULT_ROWS)
-        kr_rows_enqueue(work, &p->call.query, &p->sink);
+        kr_rows_enqueue(work, &query, &p->sink);
     else
-        kr_query_answer(work, &p->call.query, &p->sink, p->sink.values);
+        kr_query_answer(work, &query, &p->sink, p->sink.values);
 }
 
 /* Launches of rays take their parameters from memory that others use later. */
@@ -114,14 +128,13 @@ static const kr_prepared_ops lookup_ops = {check_run, enqueue, is_recordable, cl
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
-static kr_status prepare(kr_index *index, const kr_wanted *w, const kr_sink *sink, kr_prepared **prepared,
-                         kr_error *err)
+/* Of a checked batch; `probes`: the device reaches its columns. */
+static kr_status prepare_batch(kr_index *index, const kr_wanted *w, int probes, const kr_sink *sink,
+                               kr_prepared **prepared, kr_error *err)
 {
     kr_sink used = {0};
-    int probes = 1, out = 1;
-    kr_status status = kr_call_check_batch(index, w, NULL, &probes, err);
-    if (status == KR_OK)
-        status = refuse_divided(index, err);
+    int out = 1;
+    kr_status status = refuse_divided(index, err);
     if (status == KR_OK && !prepared)
         status = kr_fail(err, KR_ERR_ARGUMENT, "prepared is NULL");
     if (status == KR_OK)
@@ -140,6 +153,14 @@ static kr_status prepare(kr_index *index, const kr_wanted *w, const kr_sink *sin
         return kr_prepared_make(index->device, &lookup_ops, made, prepared, err);
     close_lookup(made);
     return status;
+}
+
+static kr_status prepare(kr_index *index, const kr_wanted *w, const kr_sink *sink, kr_prepared **prepared,
+                         kr_error *err)
+{
+    int probes = 1;
+    const kr_status status = kr_call_check_batch(index, w, NULL, &probes, err);
+    return status == KR_OK ? prepare_batch(index, w, probes, sink, prepared, err) : status;
 }
 
 kr_status kr_prepare_lookup(kr_index *index, const kr_column *probes, const kr_sink *sink,
@@ -161,4 +182,14 @@ kr_status kr_prepare_nearest(kr_index *index, const kr_column *probes, const kr_
 {
     const kr_wanted nearest = {.lower = probes, .is_nearest = 1, .nearest = options};
     return prepare(index, &nearest, sink, prepared, err);
+}
+
+kr_status kr_prepare_lookup_columns(kr_index *index, const kr_column_probes *probes, const kr_sink *sink,
+                                    kr_prepared **prepared, kr_error *err)
+{
+    kr_composite_probes checked;
+    int reaches = 1;
+    const kr_wanted wanted = {.lower = &checked.columns[0], .probes = &checked};
+    const kr_status status = kr_call_check_columns(index, probes, NULL, &reaches, &checked, err);
+    return status == KR_OK ? prepare_batch(index, &wanted, reaches, sink, prepared, err) : status;
 }

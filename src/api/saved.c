@@ -57,7 +57,7 @@ void kr_saved_close(kr_saved *saved)
 static kr_status count_columns(const kr_saved *saved, uint64_t *n, kr_error *err)
 {
     *n = 1;
-    return kr_saved_what_of(saved) == KR_SAVED_INDEX
+    return kr_saved_what_of(saved) == KR_SAVED_INDEX && !kr_saved_find(saved, KR_FIELD_NUMBER, "", "columns")
                ? KR_OK
                : kr_saved_find_number(saved, "columns", 0, UINT32_MAX, n, err);
 }

@@ -340,9 +340,9 @@ kr_index *kr_join_build(kr_work *w, const kr_join_job *job, const kr_spec *spec,
     kr_shape shape;
     kr_index *index = NULL;
     KR_STEP(w, kr_index_shape_make(w->device, spec, indexed, NULL, &shape, w->err));
-    KR_STEP(w, job->used_bits
-                   ? kr_index_make_narrow(w->device, spec, indexed, job->used_bits, w->stream, &index, w->err)
-                   : kr_index_make(w->device, spec, indexed, NULL, w->stream, &index, w->err));
+    KR_STEP(w, job->used_bits ? kr_index_make_narrow(w->device, spec, indexed, NULL, job->used_bits,
+                                                     w->stream, &index, w->err)
+                              : kr_index_make(w->device, spec, indexed, NULL, w->stream, &index, w->err));
     return index;
 }
 

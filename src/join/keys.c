@@ -36,9 +36,9 @@ kr_index *keyed_index(keyed *k, const kr_column *keys, uint32_t used_bits)
 {
     kr_work *w = k->work;
     kr_index *index = NULL;
-    KR_STEP(w, used_bits
-                   ? kr_index_make_narrow(w->device, &k->spec, keys, used_bits, w->stream, &index, w->err)
-                   : kr_index_make(w->device, &k->spec, keys, NULL, w->stream, &index, w->err));
+    KR_STEP(w, used_bits ? kr_index_make_narrow(w->device, &k->spec, keys, NULL, used_bits, w->stream, &index,
+                                                w->err)
+                         : kr_index_make(w->device, &k->spec, keys, NULL, w->stream, &index, w->err));
     kr_work_lap(w, "build");
     if (kr_work_goes_on(w)) {
         const kr_index_info *info = &index->info;

@@ -17,6 +17,7 @@ enum {
     INDEX_INFO = 640,
     SINK = 72,
     NEAREST_OPTIONS = 40,
+    COLUMN_PROBES = 40,
     JOIN_OPTIONS = 24,
     JOIN_INFO = 648,
     TABLE_OPTIONS = 32,
@@ -48,6 +49,7 @@ typedef union any {
     kr_device_options device_options;
     kr_sink sink;
     kr_nearest_options nearest_options;
+    kr_column_probes column_probes;
     kr_join_options join_options;
     kr_table_options table_options;
     kr_scan_sink scan_sink;
@@ -85,6 +87,23 @@ static kr_status nearest(const any *options, kr_error *err)
 {
     const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = rows};
     return kr_index_nearest(index_, &keys, &options->nearest_options, &sink, NULL, err);
+}
+
+static void fill_probes(any *probes)
+{
+    probes->column_probes.columns = &keys;
+    probes->column_probes.n_columns = 1;
+}
+
+static kr_status look_up_columns(const any *probes, kr_error *err)
+{
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = rows};
+    kr_index *made = NULL;
+    kr_status status = kr_index_create_columns(device, "array", &keys, 1, NULL, NULL, &made, err);
+    if (status == KR_OK)
+        status = kr_index_lookup_columns(made, &probes->column_probes, &sink, NULL, err);
+    kr_index_destroy(made);
+    return status;
 }
 
 static kr_status join_sides(const any *options, kr_error *err)
@@ -219,6 +238,7 @@ static const struct input {
     {"kr_sink", SINK, sizeof(kr_sink), range, fill_sink},
     {"kr_sink", SINK, sizeof(kr_sink), many, fill_sink},
     {"kr_nearest_options", NEAREST_OPTIONS, sizeof(kr_nearest_options), nearest, NULL},
+    {"kr_column_probes", COLUMN_PROBES, sizeof(kr_column_probes), look_up_columns, fill_probes},
     {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), join_sides, NULL},
     {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), join_ranges, NULL},
     {"kr_join_options", JOIN_OPTIONS, sizeof(kr_join_options), join_prepared, NULL},

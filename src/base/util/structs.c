@@ -17,6 +17,7 @@ const kr_struct kr_struct_explanation = ROW(explanation, rays_per_probe);
 const kr_struct kr_struct_index_info = ROW(index_info, peak_nbytes);
 const kr_struct kr_struct_sink = ROW(sink, reserved);
 const kr_struct kr_struct_nearest_options = ROW(nearest_options, float_tolerance);
+const kr_struct kr_struct_column_probes = ROW(column_probes, nearest);
 const kr_struct kr_struct_join_options = ROW(join_options, reserved);
 const kr_struct kr_struct_join_info = ROW(join_info, cost_right);
 const kr_struct kr_struct_table_options = ROW(table_options, ctx);

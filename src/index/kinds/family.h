@@ -87,7 +87,7 @@ typedef struct kr_update {
     uint32_t next_row;
 } kr_update;
 
-enum { KR_COMPONENTS_MOST = 8, KR_COUNTERS_MOST = 8 };
+enum { KR_COMPONENTS_MOST = 9, KR_COUNTERS_MOST = 8 };
 
 /* One or several arrays of an index; its components sum to its footprint. */
 typedef struct kr_component {

@@ -128,6 +128,15 @@ static uint32_t differing_bits(const kr_index *index, kr_type type)
     return bits;
 }
 
+uint32_t kr_index_components(const kr_index *index, kr_component *all)
+{
+    uint32_t n = index->ops->components(index->self, all);
+    const uint64_t ranks = index->composite ? kr_composite_nbytes(index->composite) : 0;
+    if (ranks)
+        all[n++] = (kr_component){"ranks of columns", ranks};
+    return n;
+}
+
 void kr_index_fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, uint64_t peak_nbytes)
 {
     kr_index_info *info = &index->info;
@@ -137,9 +146,10 @@ void kr_index_fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch
     info->type = type;
     info->footprint_nbytes = 0;
     info->rows = index->ops->rows(index->self).n_rows;
-    const uint32_t n = index->ops->components(index->self, components);
+    const uint32_t n = kr_index_components(index, components);
     for (uint32_t i = 0; i < n; ++i)
         info->footprint_nbytes += components[i].nbytes;
+    info->n_columns = index->composite ? index->composite->n : 0;
     index->key_bits = differing_bits(index, type);
     info->peak_nbytes = peak_nbytes;
     index->phases = watch->phases;
@@ -259,9 +269,10 @@ kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column 
 }
 
 kr_status kr_index_make_narrow(kr_device *device, const kr_spec *spec, const kr_column *keys,
-                               uint32_t used_bits, kr_stream *stream, kr_index **index, kr_error *err)
+                               const uint32_t *row_ids, uint32_t used_bits, kr_stream *stream,
+                               kr_index **index, kr_error *err)
 {
-    const source from = {.keys = keys, .used_bits = used_bits, .stream = stream};
+    const source from = {.keys = keys, .row_ids = row_ids, .used_bits = used_bits, .stream = stream};
     return make(device, spec, &from, index, err);
 }
 
@@ -377,6 +388,8 @@ kr_status kr_index_update_apply(kr_index *index, const kr_update *wanted, kr_str
 /* Joins take one row of a key where keys are distinct. */
 void kr_index_check_family(kr_work *w, const kr_index *index)
 {
+    if (index->composite)
+        kr_composite_check(w, index->composite);
     if (!index->ops->validate || !kr_work_goes_on(w))
         return;
     const int is_unique = index->ops->validate(w, index->self);
@@ -408,7 +421,10 @@ void kr_index_release(kr_index *index, kr_stream *stream)
     }
     if (index->ready)
         index->device->ops->event_destroy(index->device, index->ready);
+    if (index->composite)
+        kr_composite_release(index->device, index->composite, stream);
     kr_saved_release(index->mapped);
+    free(index->composite);
     free(index);
 }
 

@@ -3,6 +3,7 @@
 #define KEYRAY_INDEX_KINDS_INDEX_H
 
 #include "index/kinds/column.h"
+#include "index/kinds/composite.h"
 #include "index/kinds/family.h"
 
 struct kr_index {
@@ -17,6 +18,7 @@ struct kr_index {
     uint64_t dictionary;       /* of the keys, see kr_column */
     uint32_t key_bits;         /* low bits in which keys of the index differ */
     uint32_t is_unique;        /* 1: no two rows have the same key; 0: perhaps, always so after a change */
+    kr_composite *composite;   /* of several columns, whose keys the structure has; NULL: of one */
     struct kr_saved *mapped;   /* the file whose mapped memory its arrays are; NULL: it has its own */
     kr_phases phases;          /* of the build or the last change */
     kr_index_info info;
@@ -32,9 +34,13 @@ const kr_family_ops *kr_index_ops(const kr_device *device, const kr_spec *spec, 
 kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column *keys,
                         const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);
 
-/* The same for keys of u32 or u64 that are all below 2^used_bits, with row ids 0, 1, 2, ... */
+/* The same for keys of u32 or u64 that are all below 2^used_bits. */
 kr_status kr_index_make_narrow(kr_device *device, const kr_spec *spec, const kr_column *keys,
-                               uint32_t used_bits, kr_stream *stream, kr_index **index, kr_error *err);
+                               const uint32_t *row_ids, uint32_t used_bits, kr_stream *stream,
+                               kr_index **index, kr_error *err);
+/* kr_index_create_columns with checked arguments (index_columns.c). */
+kr_status kr_index_make_columns(kr_device *device, const kr_spec *spec, const kr_column *columns, uint32_t n,
+                                const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);
 
 /* kr_index_pieces and kr_index_load with checked arguments (saved.c). */
 kr_status kr_index_make_pieces(const kr_index *index, const kr_save_options *options, kr_pieces **pieces,
@@ -53,6 +59,10 @@ kr_status kr_index_set_keys_apply(kr_index *index, const uint32_t *row_ids, cons
 
 /* kr_index_update with checked arguments; next_row of `wanted` is not read. Blocks. */
 kr_status kr_index_update_apply(kr_index *index, const kr_update *wanted, kr_stream *stream, kr_error *err);
+/* The same of an index over several columns: keys of `wanted` are not read. NULL: none are inserted, or
+ * deleted. */
+kr_status kr_index_update_columns_apply(kr_index *index, const kr_column *inserted, const kr_column *deleted,
+                                        const kr_update *wanted, kr_stream *stream, kr_error *err);
 
 /* kr_index_validate with checked arguments. Blocks. */
 kr_status kr_index_check(const kr_index *index, kr_error *err);
@@ -70,6 +80,8 @@ void kr_index_check_family(kr_work *work, const kr_index *index);
 void kr_index_name_keep(const kr_index *index, kr_error *err);
 /* What work was enqueued is part of the index: later calls wait for it. */
 void kr_index_record_ready(kr_work *work, kr_index *index);
+/* All that the footprint counts, at most KR_COMPONENTS_MOST; returns how many. */
+uint32_t kr_index_components(const kr_index *index, kr_component *all);
 /* After a build, a change or loading. */
 void kr_index_fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, uint64_t peak_nbytes);
 

@@ -4,6 +4,19 @@
 #include "index/kinds/index.h"
 #include "index/results/row_ids.h"
 
+#include <stdio.h>
+
+/* LOAD: the type of keys must be known already. */
+static void walk_columns(kr_image *image, kr_index *index)
+{
+    uint32_t type = (uint32_t)index->info.type;
+    kr_image_u32(image, "key type", &type, type, type);
+    kr_composite_image(image, index->composite);
+    if (kr_image_loads(image) && index->composite->type != index->info.type)
+        kr_image_refuse(image, "keys of its columns are %s, not %s", kr_type_name(index->composite->type),
+                        kr_type_name(index->info.type));
+}
+
 /* LOAD: *rows becomes the number of rows, which the family's structure must have. */
 static void walk(kr_image *image, kr_index *index, uint64_t *rows)
 {
@@ -14,10 +27,14 @@ static void walk(kr_image *image, kr_index *index, uint64_t *rows)
     kr_image_u64(image, "next row", &index->info.next_row, 0, KR_NO_ROW);
     kr_image_u64(image, "row limit", &index->row_limit, 0, index->info.next_row);
     kr_image_u32(image, "no key twice", &index->is_unique, 0, 1);
-    const uint32_t column = kr_image_enter_nth(image, "column", 0);
-    kr_image_u32(image, "type", &type, type, type); /* that of `of` */
-    kr_image_u32(image, "texts", &texts, 0, type == KR_U32);
-    kr_image_leave(image, column);
+    if (index->composite)
+        walk_columns(image, index);
+    else {
+        const uint32_t column = kr_image_enter_nth(image, "column", 0);
+        kr_image_u32(image, "type", &type, type, type); /* that of `of` */
+        kr_image_u32(image, "texts", &texts, 0, type == KR_U32);
+        kr_image_leave(image, column);
+    }
     const uint32_t kind = kr_image_enter(image, "kind");
     if (kr_work_goes_on(image->work))
         index->ops->image(image, &of, &index->self);
@@ -53,6 +70,25 @@ static const kr_family_ops *find_ops(const kr_saved *saved, const kr_index *inde
     return divided ? &kr_divided_ops : kr_index_ops(index->device, &index->spec, index->info.type);
 }
 
+/* Of an index over several columns; the walk fills the rest. */
+static void find_columns(kr_work *w, const kr_saved *saved, kr_index *index, uint64_t *type)
+{
+    uint64_t n = 0, texts = 0;
+    char name[KR_FIELD_NAME_NBYTES];
+    index->composite = kr_work_object(w, sizeof *index->composite, "columns of an index");
+    KR_STEP(w, kr_saved_find_number(saved, "key type", KR_U32, KR_U64, type, w->err));
+    KR_STEP(w, kr_saved_find_number(saved, "columns", 1, KR_COMPOSITE_MOST, &n, w->err));
+    for (uint32_t j = 0; j < n && kr_work_goes_on(w); ++j) {
+        snprintf(name, sizeof name, "column %u.texts", j);
+        KR_STEP(w, kr_saved_find_number(saved, name, 0, 1, &texts, w->err));
+        KR_STEP(w,
+                kr_saved_dictionary(saved, j, (int)texts, &index->composite->columns[j].dictionary, w->err));
+    }
+    if (kr_work_goes_on(w) && *type != KR_U32 && *type != KR_U64)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_FORMAT, "%s does not hold what it says: its keys are %s",
+                           saved->name, kr_type_name((kr_type)*type)));
+}
+
 /* What must be known before the walk: the structure's operations. */
 static void find_kind(kr_work *w, const kr_saved *saved, kr_index *index)
 {
@@ -61,12 +97,16 @@ static void find_kind(kr_work *w, const kr_saved *saved, kr_index *index)
         KR_STEP(w, kr_fail(w->err, KR_ERR_FORMAT, "%s holds a table, not an index; use kr_table_load",
                            saved->name));
     KR_STEP(w, kr_spec_parse(kr_saved_spec_of(saved), &index->spec, w->err));
-    KR_STEP(w, kr_saved_find_number(saved, "column 0.type", KR_U8, KR_TIMESTAMP64, &type, w->err));
-    KR_STEP(w, kr_saved_find_number(saved, "column 0.texts", 0, type == KR_U32, &texts, w->err));
+    if (kr_saved_find(saved, KR_FIELD_NUMBER, "", "columns"))
+        find_columns(w, saved, index, &type);
+    else {
+        KR_STEP(w, kr_saved_find_number(saved, "column 0.type", KR_U8, KR_TIMESTAMP64, &type, w->err));
+        KR_STEP(w, kr_saved_find_number(saved, "column 0.texts", 0, type == KR_U32, &texts, w->err));
+        KR_STEP(w, kr_saved_dictionary(saved, 0, (int)texts, &index->dictionary, w->err));
+    }
     if (kr_work_goes_on(w) && !index->spec.kind->family)
         KR_STEP(w, kr_fail(w->err, KR_ERR_FORMAT, "%s does not hold what it says: kind '%s' makes no index",
                            saved->name, index->spec.kind->name));
-    KR_STEP(w, kr_saved_dictionary(saved, 0, (int)texts, &index->dictionary, w->err));
     if (!kr_work_goes_on(w))
         return;
     index->info.type = (kr_type)type;

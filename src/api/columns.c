@@ -1,0 +1,192 @@
+/* Calls for indexes over several columns: kr_index_create_columns, kr_index_update_columns, and what lookups
+ * by columns check and do before they are lookups like any other. */
+#include "api/call.h"
+#include "base/util/structs.h"
+#include "index/kinds/choose.h"
+
+#include <stdio.h>
+
+/* ---- Checks ---------------------------------------------------------------------------------------- */
+
+/* Columns of one length. */
+static kr_status check_lengths(kr_device *device, const kr_column *columns, uint32_t n, const char *what,
+                               int *reaches, kr_error *err)
+{
+    kr_status status =
+        columns ? KR_OK : kr_fail(err, KR_ERR_ARGUMENT, "%s are NULL: give %u columns", what, n);
+    for (uint32_t j = 0; j < n && status == KR_OK; ++j) {
+        status = kr_column_check(device, &columns[j], what, reaches, err);
+        if (status == KR_OK && columns[j].count != columns[0].count)
+            status =
+                kr_fail(err, KR_ERR_ARGUMENT, "column %u of %s has %llu rows, but column 0 has %llu", j, what,
+                        (unsigned long long)columns[j].count, (unsigned long long)columns[0].count);
+    }
+    return status;
+}
+
+/* The type and the texts of column j of the index. */
+static kr_status check_type(const kr_index *index, const kr_column *column, uint32_t j, const char *what,
+                            kr_error *err)
+{
+    const kr_composite_column *of = &index->composite->columns[j];
+    char here[48], there[48];
+    snprintf(here, sizeof here, "column %u of %s", j, what);
+    snprintf(there, sizeof there, "column %u of the index", j);
+    if (column->type != (kr_type)of->type)
+        return kr_fail(err, KR_ERR_TYPE, "%s is %s, but %s is %s: convert one to the type of the other", here,
+                       kr_type_name(column->type), there, kr_type_name((kr_type)of->type));
+    return kr_column_check_texts(here, column->dictionary, there, of->dictionary, err);
+}
+
+static kr_status check_columns(const kr_index *index, const kr_column *columns, uint32_t n, const char *what,
+                               int *reaches, kr_error *err)
+{
+    kr_status status = check_lengths(index->device, columns, n, what, reaches, err);
+    for (uint32_t j = 0; j < n && status == KR_OK; ++j)
+        status = check_type(index, &columns[j], j, what, err);
+    return status;
+}
+
+static kr_status check_many(const kr_index *index, const char *call, kr_error *err)
+{
+    if (!index)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: index is NULL", call);
+    return index->composite
+               ? KR_OK
+               : kr_fail(err, KR_ERR_ARGUMENT,
+                         "%s: the index is one over a single column; use the call for that", call);
+}
+
+/* ---- Builds and changes ------------------------------------------------------------------------------ */
+
+kr_status kr_index_create_columns(kr_device *device, const char *spec, const kr_column *columns,
+                                  uint32_t n_columns, const uint32_t *row_ids, kr_stream *stream,
+                                  kr_index **index, kr_error *err)
+{
+    kr_spec parsed;
+    kr_shape shape;
+    if (!device || !index)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create_columns: %s is NULL",
+                       device ? "index" : "device");
+    if (!n_columns || n_columns > KR_COMPOSITE_MOST)
+        return kr_fail(err, n_columns ? KR_ERR_LIMIT : KR_ERR_ARGUMENT,
+                       "%u columns, but an index is over 1 to %d: make one of them of several", n_columns,
+                       KR_COMPOSITE_MOST);
+    if ((uintptr_t)row_ids % sizeof *row_ids)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create_columns: row_ids must be aligned to 4 bytes");
+    kr_status status = check_lengths(device, columns, n_columns, "the columns", NULL, err);
+    if (status == KR_OK)
+        status = kr_pointer_check(device, row_ids, "row_ids", NULL, err);
+    if (status == KR_OK)
+        status = kr_choose(device, spec, &parsed, NULL, err);
+    if (status == KR_OK)
+        status = kr_index_shape_make(device, &parsed, &columns[0], row_ids, &shape, err);
+    if (status == KR_OK)
+        status = kr_stream_check(device, stream, "kr_index_create_columns", err);
+    return status == KR_OK
+               ? kr_index_make_columns(device, &parsed, columns, n_columns, row_ids, stream, index, err)
+               : status;
+}
+
+kr_status kr_index_update_columns(kr_index *index, const kr_column *insert_columns,
+                                  const uint32_t *insert_rows, const kr_column *delete_columns,
+                                  kr_stream *stream, kr_error *err)
+{
+    kr_status status = check_many(index, "kr_index_update_columns", err);
+    if (status == KR_OK && insert_rows && !insert_columns)
+        status =
+            kr_fail(err, KR_ERR_ARGUMENT,
+                    "kr_index_update_columns: insert_rows without insert_columns; give a row for each id");
+    if (status == KR_OK && insert_columns)
+        status = check_columns(index, insert_columns, index->composite->n, "insert_columns", NULL, err);
+    if (status == KR_OK && delete_columns)
+        status = check_columns(index, delete_columns, index->composite->n, "delete_columns", NULL, err);
+    const kr_update wanted = {
+        .insert_keys = {.type = status == KR_OK ? index->info.type : 0,
+                        .count = status == KR_OK && insert_columns ? insert_columns[0].count : 0},
+        .delete_keys = {.type = status == KR_OK ? index->info.type : 0,
+                        .count = status == KR_OK && delete_columns ? delete_columns[0].count : 0},
+        .insert_rows = insert_rows};
+    if (status == KR_OK)
+        status = kr_call_check_update(index, &wanted, stream, "kr_index_update_columns", err);
+    return status == KR_OK
+               ? kr_index_update_columns_apply(index, insert_columns, delete_columns, &wanted, stream, err)
+               : status;
+}
+
+/* ---- Lookups ------------------------------------------------------------------------------------------ */
+
+static kr_status check_given(const kr_index *index, const kr_column_probes *given, kr_error *err)
+{
+    const uint32_t n = index->composite->n;
+    if (given->reserved)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_column_probes.reserved must be 0; zero the struct first");
+    if (!given->n_columns || given->n_columns > n)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "probes of %u columns: the index has %u, and the first 1 to %u of them "
+                       "can be given",
+                       given->n_columns, n, n);
+    if (given->upper && given->nearest)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "kr_column_probes: upper and nearest are both given: ranges have no nearest value");
+    return KR_OK;
+}
+
+kr_status kr_call_check_columns(const kr_index *index, const kr_column_probes *given, kr_stream *stream,
+                                int *reaches, kr_composite_probes *probes, kr_error *err)
+{
+    kr_column_probes read;
+    kr_status status = check_many(index, "kr_index_lookup_columns", err);
+    if (status == KR_OK && !given)
+        status = kr_fail(err, KR_ERR_ARGUMENT, "kr_index_lookup_columns: probes is NULL");
+    if (status == KR_OK && stream && stream->device != index->device)
+        status = kr_fail(err, KR_ERR_ARGUMENT, "the stream belongs to another device than the index");
+    if (status == KR_OK)
+        status = kr_struct_read(&kr_struct_column_probes, given, &read, err);
+    if (status == KR_OK)
+        status = check_given(index, &read, err);
+    if (status == KR_OK)
+        status = check_columns(index, read.columns, read.n_columns, "the probes", reaches, err);
+    if (status != KR_OK)
+        return status;
+    *probes = (kr_composite_probes){.n = read.n_columns, .has_upper = read.upper != NULL};
+    for (uint32_t j = 0; j < read.n_columns; ++j)
+        probes->columns[j] = read.columns[j];
+    if (read.nearest) {
+        status = kr_nearby_make(read.columns[read.n_columns - 1].type, read.nearest, &probes->near, err);
+        return status == KR_OK ? kr_query_check_composite(index, probes, err) : status;
+    }
+    if (!read.upper)
+        return KR_OK;
+    probes->upper = *read.upper;
+    status = kr_column_check(index->device, read.upper, "the upper bounds", reaches, err);
+    if (status == KR_OK && read.upper->count != read.columns[0].count)
+        status = kr_fail(err, KR_ERR_ARGUMENT, "%llu upper bounds for %llu probes: give one for each",
+                         (unsigned long long)read.upper->count, (unsigned long long)read.columns[0].count);
+    return status == KR_OK ? check_type(index, read.upper, read.n_columns - 1, "the upper bounds", err)
+                           : status;
+}
+
+/* A work has no room for the copies of so many columns. */
+static void bring(kr_work *w, const kr_column *column, kr_resident *copy, kr_column *here)
+{
+    KR_STEP(w, kr_column_resident_make(w->device, column, "a copy of the probes", w->stream, copy, w->err));
+    if (kr_work_goes_on(w))
+        *here = copy->column;
+}
+
+void kr_call_make_columns_query(kr_work *w, kr_call *c, const kr_composite_probes *probes)
+{
+    kr_composite_probes here = *probes;
+    kr_resident copies[KR_COMPOSITE_MOST + 1] = {{{0}}};
+    for (uint32_t j = 0; j < probes->n; ++j)
+        bring(w, &probes->columns[j], &copies[j], &here.columns[j]);
+    if (probes->has_upper)
+        bring(w, &probes->upper, &copies[KR_COMPOSITE_MOST], &here.upper);
+    kr_work_lap(w, "copy");
+    kr_query_make_composite(w, c->index, &here, c->keys, &c->query);
+    for (uint32_t j = 0; j <= KR_COMPOSITE_MOST; ++j)
+        kr_column_resident_release(w->device, &copies[j], w->stream);
+    c->lower = &c->keys[0];
+    c->upper = c->keys[1].data ? &c->keys[1] : NULL;
+}

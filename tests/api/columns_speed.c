@@ -1,0 +1,179 @@
+/* An index over (symbol, time) beside one of the same keys folded by hand: the same answers, and the times of
+ * both.
+ *
+ *     build/cpu/tests/api.columns_speed LOG2_ROWS THREADS [SPEC]
+ *
+ * Lookups are prepared. Times of either include what makes keys of the columns; of runs in turn the fastest
+ * of each counts. */
+#include "../support/random.h"
+#include "check.h"
+
+#include <time.h>
+
+enum { SYMBOLS = 5000, SYMBOL_SHIFT = 40, ROUNDS = 9 };
+
+typedef enum way { POINTS, RANGES, NEAREST, NEAREST_WITHIN, WAYS } way;
+static const char *const names[WAYS] = {"points", "ranges of a second", "last at or before",
+                                        "the same within 1 ms"};
+
+/* Times are in microseconds of one day. */
+static const int64_t day_start = INT64_C(1700000000000000), day = INT64_C(86400000000);
+
+typedef struct side {
+    uint64_t n;
+    uint32_t *symbols;
+    int64_t *times, *ends;
+    uint64_t *keys, *last_keys;
+} side;
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static side make_side(uint64_t n)
+{
+    return (side){n, malloc(n * 4), malloc(n * 8), malloc(n * 8), malloc(n * 8), malloc(n * 8)};
+}
+
+static void free_side(side *s)
+{
+    free(s->last_keys);
+    free(s->keys);
+    free(s->ends);
+    free(s->times);
+    free(s->symbols);
+}
+
+/* As a program would that knows the range of its data. */
+static void fold(const side *s, const int64_t *times, uint64_t *keys)
+{
+    for (uint64_t i = 0; i < s->n; ++i)
+        keys[i] = (uint64_t)s->symbols[i] << SYMBOL_SHIFT | (uint64_t)(times[i] - day_start);
+}
+
+/* A prepared lookup of either sort, which owns its memory, so that no run pays for fresh pages. */
+static kr_prepared *prepare_columns(kr_index *index, way what, const side *s, const kr_sink *sink)
+{
+    const kr_column columns[2] = {{.type = KR_U32, .count = s->n, .data = s->symbols},
+                                  {.type = KR_TIMESTAMP64, .count = s->n, .data = s->times}};
+    const kr_column ends = {.type = KR_TIMESTAMP64, .count = s->n, .data = s->ends};
+    const kr_nearest_options near = {.struct_size = sizeof near,
+                                     .limited = what == NEAREST_WITHIN,
+                                     .tolerance = what == NEAREST_WITHIN ? 1000 : 0};
+    const kr_column_probes probes = {.struct_size = sizeof probes,
+                                     .columns = columns,
+                                     .n_columns = 2,
+                                     .upper = what == RANGES ? &ends : NULL,
+                                     .nearest = what >= NEAREST ? &near : NULL};
+    kr_prepared *made = NULL;
+    WORKS(kr_prepare_lookup_columns(index, &probes, sink, &made, &err));
+    return made;
+}
+
+static kr_prepared *prepare_keys(kr_index *index, way what, const side *s, const kr_sink *sink)
+{
+    const kr_column keys = {.type = KR_U64, .count = s->n, .data = s->keys};
+    const kr_column last = {.type = KR_U64, .count = s->n, .data = s->last_keys};
+    const kr_nearest_options near = {.struct_size = sizeof near,
+                                     .limited = what == NEAREST_WITHIN,
+                                     .tolerance = what == NEAREST_WITHIN ? 1000 : 0};
+    kr_prepared *made = NULL;
+    if (what == POINTS)
+        WORKS(kr_prepare_lookup(index, &keys, sink, &made, &err));
+    else if (what == RANGES)
+        WORKS(kr_prepare_range(index, &keys, &last, sink, &made, &err));
+    else
+        WORKS(kr_prepare_nearest(index, &keys, &near, sink, &made, &err));
+    return made;
+}
+
+static double run_columns(kr_prepared *prepared)
+{
+    const double start = seconds();
+    WORKS(kr_prepared_run(prepared, NULL, &err));
+    return seconds() - start;
+}
+
+/* The nearest key may be one of another symbol. */
+static void drop_others(const side *probes, const side *rows, uint32_t *found)
+{
+    for (uint64_t i = 0; i < probes->n; ++i)
+        if (found[i] != KR_NO_ROW && rows->symbols[found[i]] != probes->symbols[i])
+            found[i] = KR_NO_ROW;
+}
+
+static double run_keys(kr_prepared *prepared, way what, const side *s, const side *rows, uint32_t *found)
+{
+    const double start = seconds();
+    fold(s, s->times, s->keys);
+    if (what == RANGES)
+        fold(s, s->ends, s->last_keys);
+    WORKS(kr_prepared_run(prepared, NULL, &err));
+    if (what >= NEAREST)
+        drop_others(s, rows, found);
+    return seconds() - start;
+}
+
+static void compare(kr_index *columns, kr_index *keys, const side *rows, const side *probes, way what)
+{
+    uint64_t *left = calloc(probes->n, 8), *right = calloc(probes->n, 8);
+    const kr_result result = what == RANGES ? KR_RESULT_COUNT : KR_RESULT_ROW;
+    const kr_sink first = {.struct_size = sizeof first, .result = result, .out = left};
+    const kr_sink second = {.struct_size = sizeof second, .result = result, .out = right};
+    kr_prepared *by_columns = prepare_columns(columns, what, probes, &first);
+    kr_prepared *by_keys = prepare_keys(keys, what, probes, &second);
+    double one = 1e9, other = 1e9;
+    for (int round = 0; round < ROUNDS; ++round) {
+        const double now = run_columns(by_columns),
+                     then = run_keys(by_keys, what, probes, rows, (uint32_t *)right);
+        one = now < one ? now : one;
+        other = then < other ? then : other;
+    }
+    CHECK(memcmp(left, right, probes->n * (result == KR_RESULT_COUNT ? 8 : 4)) == 0);
+    printf("%-20s columns %.1f ns, keys folded by hand %.1f ns: %.3f times as long\n", names[what],
+           1e9 * one / (double)probes->n, 1e9 * other / (double)probes->n, one / other);
+    kr_prepared_destroy(by_keys);
+    kr_prepared_destroy(by_columns);
+    free(right);
+    free(left);
+}
+
+int main(int argc, char **argv)
+{
+    const uint64_t n = (uint64_t)1 << (argc > 1 ? atoi(argv[1]) : 14);
+    const kr_device_options options = {.struct_size = sizeof options,
+                                       .threads = argc > 2 ? (uint32_t)atoi(argv[2]) : 1};
+    const char *spec = argc > 3 ? argv[3] : "best";
+    kr_device *device = NULL;
+    kr_index *columns = NULL, *keys = NULL;
+    kr_rng rng = {7};
+    side rows = make_side(n), probes = make_side(n < 1 << 22 ? n : 1 << 22);
+    for (uint64_t i = 0; i < n; ++i) {
+        rows.symbols[i] = (uint32_t)kr_rng_below(&rng, SYMBOLS);
+        rows.times[i] = day_start + 1000 + (int64_t)kr_rng_below(&rng, (uint64_t)day);
+    }
+    for (uint64_t i = 0; i < probes.n; ++i) {
+        const uint64_t row = kr_rng_below(&rng, n);
+        probes.symbols[i] = rows.symbols[row];
+        probes.times[i] = rows.times[row] + (int64_t)kr_rng_below(&rng, 2) - (int64_t)kr_rng_below(&rng, 2);
+        probes.ends[i] = probes.times[i] + 1000000;
+    }
+    const kr_column of[2] = {{.type = KR_U32, .count = n, .data = rows.symbols},
+                             {.type = KR_TIMESTAMP64, .count = n, .data = rows.times}};
+    const kr_column folded = {.type = KR_U64, .count = n, .data = rows.keys};
+    WORKS(kr_device_open("cpu", &options, &device, &err));
+    fold(&rows, rows.times, rows.keys);
+    WORKS(kr_index_create_columns(device, spec, of, 2, NULL, NULL, &columns, &err));
+    WORKS(kr_index_create(device, spec, &folded, NULL, NULL, &keys, &err));
+    for (way what = POINTS; what < WAYS; ++what)
+        compare(columns, keys, &rows, &probes, what);
+    kr_index_destroy(keys);
+    kr_index_destroy(columns);
+    kr_device_close(device);
+    free_side(&probes);
+    free_side(&rows);
+    return failures != 0;
+}
