@@ -31,6 +31,14 @@ typedef struct kr_join_options {
     kr_join_inverse inverse;
     uint32_t unordered; /**< 1: pairs in any order, which saves a sort if the left side was indexed */
     uint32_t reserved;  /**< 0 */
+    /**
+     * Of kr_join_create_range and kr_join_create_overlap: n_by group columns of each side, at most 8, in
+     * pairs of one type, one row for each row of the side. Only rows that are equal in all of them are
+     * partners; a NULL equals nothing. Other calls take columns of their own, and refuse these.
+     */
+    const kr_column *left_by, *right_by;
+    uint32_t n_by;
+    uint32_t reserved_by; /**< 0 */
 } kr_join_options;
 
 /** Output: what a join did. */

@@ -68,10 +68,10 @@ kr_status kr_index_create_columns(kr_device *device, const char *spec, const kr_
     if (!device || !index)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create_columns: %s is NULL",
                        device ? "index" : "device");
-    if (!n_columns || n_columns > KR_COMPOSITE_MOST)
+    if (!n_columns || n_columns > KR_COMPOSITE_INDEXED)
         return kr_fail(err, n_columns ? KR_ERR_LIMIT : KR_ERR_ARGUMENT,
                        "%u columns, but an index is over 1 to %d: make one of them of several", n_columns,
-                       KR_COMPOSITE_MOST);
+                       KR_COMPOSITE_INDEXED);
     if ((uintptr_t)row_ids % sizeof *row_ids)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create_columns: row_ids must be aligned to 4 bytes");
     kr_status status = check_lengths(device, columns, n_columns, "the columns", NULL, err);

@@ -9,12 +9,62 @@
 
 /* ---- What calls share ------------------------------------------------------------------------- */
 
-static kr_join_options read_any_options(kr_work *w, const kr_join_options *options)
+static kr_join_options read_any_options(kr_work *w, const kr_join_options *options, kr_join_groups *groups)
 {
     kr_join_options given = {.struct_size = sizeof given};
     if (options)
         KR_STEP(w, kr_struct_read(&kr_struct_join_options, options, &given, w->err));
+    if (kr_work_goes_on(w) && given.reserved_by)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_ARGUMENT, "kr_join_options.reserved_by is %u: it must be 0",
+                           given.reserved_by));
+    if (groups)
+        *groups = (kr_join_groups){given.left_by, given.right_by, given.n_by};
+    else if (kr_work_goes_on(w) && (given.n_by || given.left_by || given.right_by))
+        KR_STEP(
+            w,
+            kr_fail(w->err, KR_ERR_UNSUPPORTED,
+                    "kr_join_options.n_by is for kr_join_create_range and kr_join_create_overlap; this call "
+                    "takes none: kr_join_create_columns and kr_join_create_asof have arguments for such "
+                    "columns"));
     return given;
+}
+
+/* A group column of each side. */
+static void check_group(kr_work *w, const kr_join_groups *groups, uint32_t j, const uint64_t rows[2])
+{
+    const kr_column *left = &groups->left[j], *right = &groups->right[j];
+    KR_STEP(w, kr_column_check(w->device, left, "the left group", NULL, w->err));
+    KR_STEP(w, kr_column_check(w->device, right, "the right group", NULL, w->err));
+    if (kr_work_goes_on(w) && left->type != right->type)
+        KR_STEP(
+            w, kr_fail(w->err, KR_ERR_TYPE,
+                       "group %u is %s on the left and %s on the right: convert one to the type of the other",
+                       j, kr_type_name(left->type), kr_type_name(right->type)));
+    KR_STEP(w, kr_column_check_texts("the left group", left->dictionary, "the right group", right->dictionary,
+                                     w->err));
+    if (kr_work_goes_on(w) && (left->count != rows[0] || right->count != rows[1]))
+        KR_STEP(
+            w,
+            kr_fail(w->err, KR_ERR_ARGUMENT,
+                    "group %u has %llu values for %llu left rows, and %llu for %llu right ones: give one for "
+                    "each row",
+                    j, (unsigned long long)left->count, (unsigned long long)rows[0],
+                    (unsigned long long)right->count, (unsigned long long)rows[1]));
+}
+
+void kr_call_join_check_groups(kr_work *w, const kr_join_groups *groups, uint64_t left_rows,
+                               uint64_t right_rows)
+{
+    const uint64_t rows[2] = {left_rows, right_rows};
+    if (groups->n > KR_GROUPS_MOST)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT,
+                           "%u group columns, but a join takes at most %d; make one of several", groups->n,
+                           KR_GROUPS_MOST));
+    if (groups->n && (!groups->left || !groups->right))
+        KR_STEP(w, kr_fail(w->err, KR_ERR_ARGUMENT, "n_by is %u, but %s is NULL", groups->n,
+                           groups->left ? "right_by" : "left_by"));
+    for (uint32_t j = 0; j < groups->n && kr_work_goes_on(w); ++j)
+        check_group(w, groups, j, rows);
 }
 
 static int is_known(const kr_join_options *options)
@@ -22,9 +72,10 @@ static int is_known(const kr_join_options *options)
     return (unsigned)options->type <= KR_JOIN_FULL && (unsigned)options->inverse <= KR_INVERSE_OFF;
 }
 
-kr_join_options kr_call_join_read_few_options(kr_work *w, const kr_join_options *options)
+kr_join_options kr_call_join_read_few_options(kr_work *w, const kr_join_options *options,
+                                              kr_join_groups *groups)
 {
-    kr_join_options given = read_any_options(w, options);
+    kr_join_options given = read_any_options(w, options, groups);
     if (!is_known(&given) || given.unordered > 1 || given.reserved)
         KR_STEP(w,
                 kr_fail(w->err, KR_ERR_ARGUMENT,
@@ -83,9 +134,9 @@ static void check_ranges(kr_work *w, const kr_join_job *job)
 }
 
 /* What the options say of the join. */
-static void read_options(kr_work *w, const kr_join_options *options, kr_join_job *job)
+static void read_options(kr_work *w, const kr_join_options *options, kr_join_groups *groups, kr_join_job *job)
 {
-    const kr_join_options given = read_any_options(w, options);
+    const kr_join_options given = read_any_options(w, options, groups);
     if (given.reserved)
         KR_STEP(w, kr_fail(w->err, KR_ERR_ARGUMENT, "kr_join_options.reserved is %u: it must be 0",
                            given.reserved));
@@ -122,7 +173,7 @@ kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *l
     kr_work w = kr_work_on(device, NULL, err);
     kr_join_job job = {.spec = spec, .left = left, .right = right};
     kr_call_join_check_sides(&w, left, right, "the right side");
-    read_options(&w, options, &job);
+    read_options(&w, options, NULL, &job);
     return create(&w, &job, join);
 }
 
@@ -134,9 +185,16 @@ kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_col
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_range: device or join is NULL");
     kr_work w = kr_work_on(device, NULL, err);
     kr_join_job job = {.spec = spec, .left = left, .right = right_lower, .right_upper = right_upper};
+    kr_join_groups groups = {.n = 0};
     check_ranges(&w, &job);
-    read_options(&w, options, &job);
-    return create(&w, &job, join);
+    read_options(&w, options, &groups, &job);
+    if (!kr_work_goes_on(&w) || !groups.n)
+        return create(&w, &job, join);
+    kr_call_join_check_groups(&w, &groups, left->count, right_lower->count);
+    kr_join *made = kr_call_join_begin(&w);
+    if (made)
+        kr_join_grouped_run(&w, &job, &groups, made);
+    return kr_call_join_end(&w, made, join);
 }
 
 static void check_columns(kr_work *w, const kr_column *left, const kr_column *right, uint32_t n)
@@ -168,7 +226,7 @@ kr_status kr_join_create_columns(kr_device *device, const char *spec, const kr_c
     kr_columns_job job = {
         .how = {.spec = spec, .left = left, .right = right}, .left = left, .right = right, .n = n_columns};
     check_columns(&w, left, right, n_columns);
-    read_options(&w, options, &job.how);
+    read_options(&w, options, NULL, &job.how);
     if (n_columns == 1)
         return create(&w, &job.how, join);
     kr_join *made = kr_call_join_begin(&w);
@@ -211,7 +269,7 @@ kr_status kr_join_create_prepared(kr_index *right, const kr_column *left, const 
         kr_call_join_check_sides(&w, left, left_upper, "the upper bound");
         check_counts(&w, left, left_upper);
     }
-    read_options(&w, options, &job);
+    read_options(&w, options, NULL, &job);
     check_right_index(&w, right, left, &job);
     return create(&w, &job, join);
 }
@@ -241,7 +299,7 @@ kr_status kr_join_chunks(kr_device *device, const char *spec, const kr_column *l
         check_ranges(&w, &job);
     else
         kr_call_join_check_sides(&w, left, right, "the right side");
-    read_options(&w, options, &job);
+    read_options(&w, options, NULL, &job);
     check_chunks(&w, &job, cap_nbytes, chunk);
     const uint64_t found = kr_work_goes_on(&w) ? kr_join_chunks_run(&w, &job, cap_nbytes, chunk, ctx) : 0;
     if (pairs && kr_work_goes_on(&w))
@@ -260,7 +318,7 @@ kr_status kr_join_explain(kr_device *device, const char *spec, uint64_t left_row
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_explain: device or info is NULL");
     kr_work w = kr_work_on(device, NULL, err);
     KR_STEP(&w, kr_struct_check(&kr_struct_join_info, info, err));
-    read_options(&w, options, &job);
+    read_options(&w, options, NULL, &job);
     kr_join_decide(&w, &job, &chosen, &found);
     if (kr_work_goes_on(&w))
         kr_struct_write(&kr_struct_join_info, &found, info);

@@ -6,7 +6,7 @@
 
 static void read_options(kr_work *w, const kr_join_options *options, kr_join_job *how)
 {
-    const kr_join_options given = kr_call_join_read_few_options(w, options);
+    const kr_join_options given = kr_call_join_read_few_options(w, options, NULL);
     if (kr_work_goes_on(w) && (given.type != KR_JOIN_INNER || given.unordered))
         KR_STEP(w, kr_fail(w->err, KR_ERR_ARGUMENT,
                            "kr_join_sums gives an answer for each left row: leave kr_join_options.%s at 0",

@@ -35,9 +35,10 @@ static void check_job(kr_work *w, kr_overlap_job *job, kr_interval_ends ends)
     check_side(w, job, job->right, "the right starts", "the right ends");
 }
 
-static void read_options(kr_work *w, const kr_join_options *options, kr_overlap_job *job)
+static void read_options(kr_work *w, const kr_join_options *options, kr_join_groups *groups,
+                         kr_overlap_job *job)
 {
-    const kr_join_options given = kr_call_join_read_few_options(w, options);
+    const kr_join_options given = kr_call_join_read_few_options(w, options, groups);
     if (kr_join_keeps_right(given.type))
         KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
                            "a join of intervals has no right or full type: exchange the sides for a left "
@@ -58,10 +59,15 @@ kr_status kr_join_create_overlap(kr_device *device, const char *spec, const kr_c
     if (!device || !join)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_create_overlap: device or join is NULL");
     kr_work w = kr_work_on(device, NULL, err);
+    kr_join_groups groups = {.n = 0};
     check_job(&w, &job, ends);
-    read_options(&w, options, &job);
+    read_options(&w, options, &groups, &job);
+    if (kr_work_goes_on(&w))
+        kr_call_join_check_groups(&w, &groups, left_start->count, right_start->count);
     kr_join *made = kr_call_join_begin(&w);
-    if (made)
+    if (made && groups.n)
+        kr_overlap_grouped_run(&w, &job, &groups, made);
+    else if (made)
         kr_overlap_run(&w, &job, made);
     return kr_call_join_end(&w, made, join);
 }

@@ -2,7 +2,7 @@
 #ifndef KEYRAY_JOIN_JOIN_H
 #define KEYRAY_JOIN_JOIN_H
 
-#include "join/pairs.h"
+#include "join/groups.h"
 
 /* Fills spec, and device, indexed and the costs of *info; returns 1 if the left side is to be indexed. */
 int kr_join_decide(kr_work *work, const kr_join_job *job, kr_spec *spec, kr_join_info *info);
@@ -10,6 +10,9 @@ int kr_join_decide(kr_work *work, const kr_join_job *job, kr_spec *spec, kr_join
 kr_index *kr_join_build(kr_work *work, const kr_join_job *job, const kr_spec *spec, const kr_column *indexed);
 /* Fills join->left, right and info, and adds to its phases. Blocks. */
 void kr_join_run(kr_work *work, const kr_join_job *job, kr_join *join);
+
+/* The same of a join with ranges of the right side whose rows must be equal in groups, too. */
+void kr_join_grouped_run(kr_work *work, const kr_join_job *job, const kr_join_groups *groups, kr_join *join);
 
 /* Hands over the result in chunks of at most cap_nbytes, 8 per pair; `chunk` NULL: counts it only. Returns
  * how many pairs or rows it has. The indexed side and a piece of the other are on the device. Blocks. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-kr_assert_size(char[KR_BY_MOST + 1], KR_FOLD_PARTS);
+kr_assert_fits(char[KR_BY_MOST + 1], KR_FOLD_PARTS);
 
 /* ---- Indexes and memory ---------------------------------------------------------------------- */
 

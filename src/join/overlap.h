@@ -2,7 +2,7 @@
 #ifndef KEYRAY_JOIN_OVERLAP_H
 #define KEYRAY_JOIN_OVERLAP_H
 
-#include "join/pairs.h"
+#include "join/groups.h"
 
 /* A checked join. */
 typedef struct kr_overlap_job {
@@ -15,6 +15,10 @@ typedef struct kr_overlap_job {
 
 /* Fills join->left, right and info. Blocks. */
 void kr_overlap_run(kr_work *work, const kr_overlap_job *job, kr_join *join);
+
+/* The same of rows that must be equal in groups, too. */
+void kr_overlap_grouped_run(kr_work *work, const kr_overlap_job *job, const kr_join_groups *groups,
+                            kr_join *join);
 
 /* Hands over all pairs in chunks of at most cap_nbytes, 8 per pair; `chunk` NULL: only counts. Returns how
  * many there are. Blocks. */

@@ -1,5 +1,6 @@
-/* Tables and scans of 5 * 10^6 rows under a progress callback that cancels at its first call, its second,
- * ...: each call says KR_ERR_CANCELLED and changes nothing, until it is not cancelled any more. */
+/* Tables and scans of 5 * 10^6 rows, and joins and indexes over several columns, under a progress callback
+ * that cancels at its first call, its second, ...: each call says KR_ERR_CANCELLED and changes nothing, until
+ * it is not cancelled any more. */
 #include "check.h"
 
 enum { N = 5000000, MORE = 4200000, WORDS = (N + 31) / 32, MANY = 3000 };
@@ -188,6 +189,36 @@ static void change(void)
     CHECK(count() == matches(N + MORE) - matches(N));
 }
 
+/* ---- Several columns ------------------------------------------------------------------------------ */
+
+enum { JOINED = MORE };
+static const kr_column joined_values = {.type = KR_U32, .count = JOINED, .data = values},
+                       joined_times = {.type = KR_U32, .count = JOINED, .data = times};
+
+static kr_status index_columns(const void *what, kr_error *err)
+{
+    const kr_column columns[] = {joined_times, joined_values};
+    kr_index *index = NULL;
+    const kr_status status = kr_index_create_columns(device, what, columns, 2, NULL, NULL, &index, err);
+    CHECK(!index == (status != KR_OK));
+    kr_index_destroy(index);
+    return status;
+}
+
+static kr_status join_groups(const void *what, kr_error *err)
+{
+    const kr_column *v = &joined_values;
+    const kr_join_options options = {
+        .struct_size = sizeof options, .left_by = &joined_times, .right_by = &joined_times, .n_by = 1};
+    kr_join *join = NULL;
+    const kr_status status =
+        what ? kr_join_create_overlap(device, "pivot", v, v, v, v, KR_ENDS_CLOSED, &options, &join, err)
+             : kr_join_create_range(device, "pivot", v, v, v, &options, &join, err);
+    CHECK(!join == (status != KR_OK));
+    kr_join_destroy(join);
+    return status;
+}
+
 /* A small table calls nothing. */
 static void stay_silent(const char *spec)
 {
@@ -217,6 +248,9 @@ int main(void)
         kr_table_destroy(table);
         stay_silent(creations[c].spec);
     }
+    cancel(index_columns, "pivot", 1, "an index over columns", NULL);
+    cancel(join_groups, NULL, 1, "a range join with groups", NULL);
+    cancel(join_groups, "overlap", 1, "a join of intervals with groups", NULL);
     kr_condition_destroy(condition);
     CHECK(in_use() == 0);
     kr_device_close(device);

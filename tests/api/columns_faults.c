@@ -110,6 +110,23 @@ static kr_status update(kr_index *index, kr_error *err)
     return status;
 }
 
+static kr_status join(kr_device *device, kr_error *err)
+{
+    const kr_column ends = columns[1];
+    const kr_join_options options = {
+        .struct_size = sizeof options, .left_by = columns, .right_by = columns, .n_by = 1};
+    kr_join *joined = NULL;
+    kr_status status = kr_join_create_overlap(device, "pivot", &columns[1], &ends, &columns[1], &ends,
+                                              KR_ENDS_CLOSED, &options, &joined, err);
+    kr_join_destroy(joined);
+    joined = NULL;
+    if (!status)
+        status =
+            kr_join_create_range(device, "pivot", &columns[1], &columns[1], &ends, &options, &joined, err);
+    kr_join_destroy(joined);
+    return status;
+}
+
 static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
 {
     const kr_device_options options = {.struct_size = sizeof options,
@@ -127,6 +144,8 @@ static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
         status = save_and_load(device, index, err);
     if (!status)
         status = update(index, err);
+    if (!status)
+        status = join(device, err);
     kr_index_destroy(index);
     kr_device_close(device);
     return status;

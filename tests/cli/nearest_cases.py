@@ -150,8 +150,25 @@ INTERVALS = [
            "--overlap open", "is text: --overlap"),
 ]
 
+# As GROUPED: y is a point, and lies within itself; rows 1 and 0, and 2 and 1, are equal in x, too.
+BY = "--left-by c.csv:x --right-by d.csv:x {device} "
+WITHIN = [f"join --left c.csv:y {right} {BY}" for right in ("--left-end c.csv:y --right d.csv:y --right-end d.csv:y --overlap closed", "--right-lower d.csv:y --right-upper d.csv:y")]
+EQUAL = [
+    *[case for form in WITHIN for case in (
+        ok(form + "-o x.npy", files={"x.npy": ("<u4", (2, 2), [1, 0, 2, 1])}), ok(form + "--count --quiet", out=r"\A2\n\Z"),
+        ok(form + "--type left -o x.npy", files={"x.npy": ("<u4", (4, 2), [0, NO, 1, 0, 2, 1, 3, NO])}), ok(form + "--type semi -o x.npy", files={"x.npy": ("<u4", [1, 2])}),
+        ok(form + "--type anti --index btree --format json -o x.npy", files={"x.npy": ("<u4", [0, 3])}), ok(form + "--unordered --limit 1 -o -.csv", out=r"\A.*\n(200,.*1,0|100,.*2,1)\n\Z"),
+        bad(1, form.replace("d.csv:x", "one.npy"), "give one group for each right row"), bad(2, form.replace("--right-by d.csv:x", ""), "1 --left-by columns but 0 --right-by"),
+        bad(1, form + "--index hash", "answers no range lookups"))],
+    ok(WITHIN[1] + "--type full -o x.npy", files={"x.npy": ("<u4", (6, 2), [0, NO, 1, 0, 2, 1, 3, NO, NO, 2, NO, 3])}),
+    ok(WITHIN[1] + "--inverse on --format json", json={"indexed": "left", "pairs": 2}),
+    *[ok(f"join --left a.csv:day {right} --left-by name:str --right-by name:str {{device}} -o x.npy", files={"x.npy": ("<u4", (1, 2), [0, 2])})
+      for right in ("--left-end a.csv:day --right b.csv:day --right-end b.csv:day --overlap closed", "--right-lower b.csv:day --right-upper b.csv:day")],
+    ok("join --help", out=r"with --asof, --overlap and --right-lower: left columns that must be equal,\s+too"),
+]
+
 COLUMNS = "join --left c.csv:x --left c.csv:y --right d.csv:x --right d.csv:y {device} "
-FORMS = ["join --left keys.npy --right right.npy {device} ", "join --left keys.npy --right-lower rlower.npy --right-upper rupper.npy {device} ", COLUMNS,
+FORMS = [*WITHIN, "join --left keys.npy --right right.npy {device} ", "join --left keys.npy --right-lower rlower.npy --right-upper rupper.npy {device} ", COLUMNS,
          *[OVERLAP + ends + " " for ends in ("closed", "open")], *[form + side + " " for form in (ASOF.replace("backward ", ""), GROUPED) for side in ("backward", "forward", "nearest")]]
 
 
@@ -182,4 +199,4 @@ def every_form(keyray, device, folder):
 
 
 SCRIPTS = [every_form]
-CASES = NEAREST + DURATIONS + JOINS + LIMITS + BENCHES + INTERVALS
+CASES = NEAREST + DURATIONS + JOINS + LIMITS + BENCHES + INTERVALS + EQUAL

@@ -27,7 +27,9 @@ static const option_row join_rows[] = {
      "pair each left row with the right row at or before it, at or after it, or the nearer of both [no]", 0,
      0},
     {"left-by", 0, 0, OPTION_NAMES, AT(left_by), "COLUMN,...",
-     "with --asof: left columns that must be equal, names in the file of --left or COLs", 0, 0},
+     "with --asof, --overlap and --right-lower: left columns that must be equal, too, names in the file of "
+     "--left or COLs",
+     0, 0},
     {"right-by", 0, 0, OPTION_NAMES, AT(right_by), "COLUMN,...",
      "the right columns that must be equal to these, as many as --left-by", 0, 0},
     NEAREST_ROWS(AT(asof)),
@@ -39,7 +41,8 @@ static const option_row join_rows[] = {
     {"right-end", 0, 0, OPTION_TEXT, AT(right_end), "COL", "the ends of the right intervals", 0, 0},
     {"count", 0, 0, OPTION_FLAG, AT(count), NULL,
      "print how many rows the join has, instead of the rows: pairs, or left rows of --type semi and anti; "
-     "only with --asof, several --left columns, or --overlap and --type does this take memory for them",
+     "only with --asof, several --left columns, --left-by, or --overlap and --type does this take memory for "
+     "them",
      0, 0},
     {"type", 0, 0, OPTION_CHOICE, AT(type), "inner|semi|anti|left|right|full",
      "inner: pairs; semi: left rows with a partner; anti: left rows without one; left, right, full: "
@@ -78,9 +81,10 @@ static const option_row join_rows[] = {
 
 static int check_asof(const join_options *o)
 {
-    if (!o->asof.side && (o->left_by.n || o->right_by.n))
+    if (!o->asof.side && !o->overlap && !o->right_lower && (o->left_by.n || o->right_by.n))
         return tool_fail(USAGE,
-                         "--left-by and --right-by need --asof; give --left and --right more than once");
+                         "--left-by and --right-by need --asof, --overlap or --right-lower; give --left and "
+                         "--right more than once");
     if (o->asof.side && (o->right_lower || o->left.n > 1))
         return tool_fail(USAGE,
                          "--asof takes one --left and one --right; --left-by and --right-by name groups");
@@ -176,8 +180,8 @@ static int check_options(join_job *j)
     return code ? code : shown_check(&o->show_right, "--show-right", j->form, is_silent);
 }
 
-/* The groups of an as-of join, and its times, whose order text does not have on both sides. */
-static int load_asof(join_job *j)
+/* The columns that must be equal, too. */
+static int load_groups(join_job *j)
 {
     const join_options *o = &j->options;
     int code = DONE;
@@ -206,16 +210,27 @@ static int match_ends(join_job *j)
 static int load_ends(join_job *j)
 {
     const join_options *o = &j->options;
-    int code = DONE;
-    if (o->overlap)
-        code = column_load(&j->left_end, "--left-end", o->left_end, j->progress);
-    if (o->overlap && !code)
+    int code = column_load(&j->left_end, "--left-end", o->left_end, j->progress);
+    if (!code)
         code = column_load(&j->right_end, "--right-end", o->right_end, j->progress);
-    if (o->overlap && !code)
+    if (!code)
         code = column_check_counts(&j->left[0], &j->left_end, "each interval needs one start and one end");
-    if (o->overlap && !code)
+    if (!code)
         code = column_check_counts(&j->right[0], &j->right_end, "each interval needs one start and one end");
-    return code ? code : o->overlap ? match_ends(j) : load_asof(j);
+    return code ? code : match_ends(j);
+}
+
+static int load_bounds(join_job *j)
+{
+    const join_options *o = &j->options;
+    int code = column_load_values(&j->right[0], "--right-lower", o->right_lower, &j->left[0], j->progress);
+    if (!code)
+        code = column_load_values(&j->right[1], "--right-upper", o->right_upper, &j->left[0], j->progress);
+    if (!code)
+        code = column_check_counts(&j->right[0], &j->right[1], "a range takes one of each");
+    if (!code)
+        code = column_match(&j->left[0], &j->right[0], ABSENT_ABOVE);
+    return code ? code : column_match(&j->left[0], &j->right[1], ABSENT_BELOW);
 }
 
 /* Left values become those of the index. */
@@ -245,16 +260,11 @@ static int load_keys(join_job *j)
         code = column_load(&j->right[i], "--right", o->right.at[i], j->progress);
     for (uint32_t i = 0; !code && i < o->right.n; ++i)
         code = column_match(&j->left[i], &j->right[i], ABSENT_NULL);
-    if (code || !o->right_lower)
-        return code ? code : load_ends(j);
-    code = column_load_values(&j->right[0], "--right-lower", o->right_lower, &j->left[0], j->progress);
-    if (!code)
-        code = column_load_values(&j->right[1], "--right-upper", o->right_upper, &j->left[0], j->progress);
-    if (!code)
-        code = column_check_counts(&j->right[0], &j->right[1], "a range takes one of each");
-    if (!code)
-        code = column_match(&j->left[0], &j->right[0], ABSENT_ABOVE);
-    return code ? code : column_match(&j->left[0], &j->right[1], ABSENT_BELOW);
+    if (!code && o->overlap)
+        code = load_ends(j);
+    if (!code && o->right_lower)
+        code = load_bounds(j);
+    return code ? code : load_groups(j);
 }
 
 static int load(join_job *j)
@@ -270,7 +280,8 @@ static int load(join_job *j)
 /* 1: the library counts the rows of such a join without making them. */
 static int counts_alone(const join_options *o)
 {
-    return !o->asof.side && o->left.n == 1 && !(o->overlap && o->type) && !saved_is_name(o->index);
+    return !o->asof.side && o->left.n == 1 && !o->left_by.n && !(o->overlap && o->type) &&
+           !saved_is_name(o->index);
 }
 
 /* What the command has where the library advises a call that counts the rows and makes none. */
@@ -278,6 +289,8 @@ static const char *counting(const join_options *o)
 {
     if (o->left.n > 1)
         return "--count with one --left column";
+    if (o->left_by.n)
+        return "--count without --left-by";
     return o->overlap && o->type ? "--count with --type inner" : "--count";
 }
 
@@ -294,23 +307,17 @@ static int finish(join_job *j, kr_status status, kr_error *err)
     return tool_check(status, err);
 }
 
-static int create_asof(join_job *j, const kr_join_options *how)
+static int create_asof(join_job *j, kr_column groups[2][OPTION_TEXTS_MOST], const kr_join_options *how)
 {
-    kr_column left[OPTION_TEXTS_MOST], right[OPTION_TEXTS_MOST];
-    const uint32_t n = j->options.left_by.n;
     kr_nearest_options nearest;
     kr_error err = {0};
-    for (uint32_t i = 0; i < n; ++i) {
-        left[i] = j->left_by[i].view;
-        right[i] = j->right_by[i].view;
-    }
     const int code = nearest_read(&j->options.asof, j->options.left.at[0], j->left[0].view.type,
                                   kr_file_unit(j->left[0].file), &nearest);
     if (code)
         return code;
     const kr_status status =
-        kr_join_create_asof(j->device, j->options.index, &j->left[0].view, &j->right[0].view, left, right, n,
-                            &nearest, how, &j->join, &err);
+        kr_join_create_asof(j->device, j->options.index, &j->left[0].view, &j->right[0].view, groups[0],
+                            groups[1], j->options.left_by.n, &nearest, how, &j->join, &err);
     nearest_rename(&err);
     return finish(j, status, &err);
 }
@@ -370,19 +377,29 @@ static int create(join_job *j)
 {
     const join_options *o = &j->options;
     const kr_column *left = &j->left[0].view, *right = &j->right[0].view;
+    kr_column groups[2][OPTION_TEXTS_MOST];
     /* A number has no order, so nothing is sorted for it. */
-    const kr_join_options how = {.struct_size = sizeof how,
-                                 .type = (kr_join_type)(o->type + 1),
-                                 .inverse = (kr_join_inverse)o->inverse,
-                                 .unordered = o->unordered || o->count};
+    kr_join_options how = {.struct_size = sizeof how,
+                           .type = (kr_join_type)(o->type + 1),
+                           .inverse = (kr_join_inverse)o->inverse,
+                           .unordered = o->unordered || o->count};
     kr_error err = {0};
     kr_status status;
+    for (uint32_t i = 0; i < o->left_by.n; ++i) {
+        groups[0][i] = j->left_by[i].view;
+        groups[1][i] = j->right_by[i].view;
+    }
     if (o->count && counts_alone(o))
         return count_rows(j, &how);
     if (j->index)
         return finish(j, kr_join_create_prepared(j->index, left, NULL, &how, &j->join, &err), &err);
     if (o->asof.side)
-        return create_asof(j, &how);
+        return create_asof(j, groups, &how);
+    if (o->left_by.n) {
+        how.left_by = groups[0];
+        how.right_by = groups[1];
+        how.n_by = o->left_by.n;
+    }
     if (o->overlap)
         return create_overlap(j, &how);
     if (o->left.n > 1)
@@ -531,8 +548,8 @@ const command command_join = {
     run,
     "--asof gives each left row at most one right row. If two right rows are equally near, the "
     "earlier one answers. If several right rows have the nearest value, the last of them answers "
-    "backward, the first of them forward. With --left-by and --right-by, only right rows that have "
-    "the same values in these columns can answer.\n"
+    "backward, the first of them forward. With --left-by and --right-by, only rows that have the same "
+    "values in these columns are partners; so it is with --overlap and ranges.\n"
     "Pairs are sorted by their left row and then by their right row; right rows without a partner "
     "come last. Row ids are u32. As text, a row without a partner has empty cells; in OUT.npy the "
     "missing row is 4294967295 (KR_NO_ROW of the library).\n"

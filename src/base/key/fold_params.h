@@ -4,7 +4,7 @@
 
 #include "base/program/lang.h"
 
-enum { KR_FOLD_PARTS = 9 };
+enum { KR_FOLD_PARTS = 10 };
 
 /* What number a code gets that no key has. */
 enum {

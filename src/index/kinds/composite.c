@@ -247,6 +247,14 @@ void kr_composite_keep(kr_work *w, kr_composite *c)
     }
 }
 
+void kr_composite_give_lists(kr_work *w, const kr_composite *c)
+{
+    for (uint32_t j = c->n; j-- > 0;) {
+        kr_work_give(w, c->heads[j].ranks.data);
+        kr_work_give(w, c->columns[j].ranks.data);
+    }
+}
+
 void kr_composite_release(kr_device *device, kr_composite *c, kr_stream *stream)
 {
     for (uint32_t j = KR_COMPOSITE_MOST; j-- > 0;) {
@@ -285,7 +293,7 @@ static void image_column(kr_image *image, kr_composite *c, uint32_t j)
 
 void kr_composite_image(kr_image *image, kr_composite *c)
 {
-    kr_image_u32(image, "columns", &c->n, 1, KR_COMPOSITE_MOST);
+    kr_image_u32(image, "columns", &c->n, 1, KR_COMPOSITE_INDEXED);
     for (uint32_t j = 0; j < c->n && kr_work_goes_on(image->work); ++j)
         image_column(image, c, j);
     c->n_levels = kr_work_goes_on(image->work) ? c->columns[c->n - 1].level + 1 : c->n_levels;

@@ -16,7 +16,8 @@
 #include "base/key/fold.h"
 #include "index/kinds/column.h"
 
-enum { KR_COMPOSITE_MOST = 8 };
+/* Of an index; joins have as many groups, and a value. */
+enum { KR_COMPOSITE_INDEXED = 8, KR_COMPOSITE_MOST = 9 };
 
 typedef struct kr_composite_column {
     uint64_t dictionary;
@@ -52,8 +53,9 @@ typedef struct kr_composite_source {
  * scratch memory of the work. `help` says what saves memory. Blocks. */
 void kr_composite_make(kr_work *work, const kr_composite_source *sources, uint32_t n, const char *help,
                        kr_composite *made);
-/* Keeps what the work has taken; gives it back to the device. */
+/* Lists outlive the work; or are given back to it; or, once they were kept, to the device. */
 void kr_composite_keep(kr_work *work, kr_composite *composite);
+void kr_composite_give_lists(kr_work *work, const kr_composite *composite);
 void kr_composite_release(kr_device *device, kr_composite *composite, kr_stream *stream);
 
 /* ---- Keys --------------------------------------------------------------------------------------- */

@@ -77,7 +77,7 @@ static void find_columns(kr_work *w, const kr_saved *saved, kr_index *index, uin
     char name[KR_FIELD_NAME_NBYTES];
     index->composite = kr_work_object(w, sizeof *index->composite, "columns of an index");
     KR_STEP(w, kr_saved_find_number(saved, "key type", KR_U32, KR_U64, type, w->err));
-    KR_STEP(w, kr_saved_find_number(saved, "columns", 1, KR_COMPOSITE_MOST, &n, w->err));
+    KR_STEP(w, kr_saved_find_number(saved, "columns", 1, KR_COMPOSITE_INDEXED, &n, w->err));
     for (uint32_t j = 0; j < n && kr_work_goes_on(w); ++j) {
         snprintf(name, sizeof name, "column %u.texts", j);
         KR_STEP(w, kr_saved_find_number(saved, name, 0, 1, &texts, w->err));
