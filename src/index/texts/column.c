@@ -23,6 +23,13 @@ static const void *address_of(const kr_column *column)
 
 /* ---- Checks ----------------------------------------------------------------------------------- */
 
+/* Which arrays are checked to be where the device can read them; NULL: all are in host memory. */
+static kr_status check_place(kr_device *device, const void *array, const char *what, int *reaches,
+                             kr_error *err)
+{
+    return device ? kr_pointer_check(device, array, what, reaches, err) : KR_OK;
+}
+
 static kr_status check_buffers(kr_device *device, const kr_column *column, const char *what, int *reaches,
                                kr_error *err)
 {
@@ -39,7 +46,7 @@ static kr_status check_buffers(kr_device *device, const kr_column *column, const
         if (!buffers[i].data && buffers[i].nbytes)
             return kr_fail(err, KR_ERR_ARGUMENT, "%s: buffer %llu has %llu bytes but its address is NULL",
                            what, (unsigned long long)i, (unsigned long long)buffers[i].nbytes);
-        status = kr_pointer_check(device, buffers[i].data, what, reaches, err);
+        status = check_place(device, buffers[i].data, what, reaches, err);
     }
     return status;
 }
@@ -69,9 +76,9 @@ kr_status kr_strings_check(kr_device *device, const kr_column *column, const cha
     if (!column->data && column->count)
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: %llu rows but no data", what,
                        (unsigned long long)column->count);
-    kr_status status = kr_pointer_check(device, column->data, what, reaches, err);
+    kr_status status = check_place(device, column->data, what, reaches, err);
     if (status == KR_OK)
-        status = kr_pointer_check(device, column->validity, what, reaches, err);
+        status = check_place(device, column->validity, what, reaches, err);
     if (status != KR_OK)
         return status;
     if (form_of(column->type) == KR_STRINGS_VIEWS)
@@ -79,7 +86,7 @@ kr_status kr_strings_check(kr_device *device, const kr_column *column, const cha
     if (!address_of(column) && column->reserved_words[1])
         return kr_fail(err, KR_ERR_ARGUMENT, "%s: %llu bytes (reserved_words[1]) but their address is NULL",
                        what, (unsigned long long)column->reserved_words[1]);
-    return kr_pointer_check(device, address_of(column), what, reaches, err);
+    return check_place(device, address_of(column), what, reaches, err);
 }
 
 static const char *const reasons[KR_STRINGS_REASONS] = {
@@ -104,6 +111,35 @@ void kr_strings_refuse(kr_work *w, const uint64_t *bad, uint64_t first, const ch
     if (kr_work_goes_on(w) && found)
         KR_STEP(w, refuse_row(what, first + (((uint64_t)1 << 59) - (found >> 4)), (uint32_t)(found & 15),
                               w->err));
+}
+
+/* ---- On the host ------------------------------------------------------------------------------ */
+
+kr_status kr_strings_row(const kr_column *column, uint64_t row, const char *what, kr_strings_text *text,
+                         kr_error *err)
+{
+    kr_strings rows = {.data = column->data,
+                       .validity = column->validity,
+                       .validity_offset = column->validity_offset,
+                       .end = column->reserved_words[1],
+                       .form = form_of(column->type)};
+    if (rows.form == KR_STRINGS_VIEWS)
+        rows.buffers = address_of(column);
+    else
+        rows.bytes = address_of(column);
+    const uint32_t wrong = kr_strings_read(&rows, row, text);
+    return wrong ? refuse_row(what, row, wrong, err) : KR_OK;
+}
+
+uint64_t kr_strings_nbytes(const kr_column *column)
+{
+    const kr_text_buffer *buffers = address_of(column);
+    uint64_t nbytes = 0;
+    if (form_of(column->type) != KR_STRINGS_VIEWS)
+        return column->reserved_words[1];
+    for (uint64_t i = 0; buffers && i < column->reserved_words[1]; ++i)
+        nbytes += buffers[i].nbytes;
+    return nbytes + column->count * KR_STRINGS_INLINE;
 }
 
 /* ---- To the device ---------------------------------------------------------------------------- */

@@ -11,9 +11,17 @@ static inline int kr_strings_are(kr_type type)
 }
 
 /* Type, count, alignment, places and lengths. What the rows hold, programs check. *reaches as in
- * kr_column_check. */
+ * kr_column_check. device NULL: all arrays are in host memory. */
 kr_status kr_strings_check(kr_device *device, const kr_column *column, const char *what, int *reaches,
                            kr_error *err);
+
+/* Row `row` of a checked column in host memory; an empty text of a NULL. KR_ERR_ARGUMENT says what is wrong
+ * with it. */
+kr_status kr_strings_row(const kr_column *column, uint64_t row, const char *what, kr_strings_text *text,
+                         kr_error *err);
+
+/* Bytes of all texts, as the column's structs say: an upper bound. Reads no array in device memory. */
+uint64_t kr_strings_nbytes(const kr_column *column);
 
 /* The whole column without its rows: buffers of views are brought to the device, as scratch memory. */
 kr_strings kr_strings_open(kr_work *work, const kr_column *column);

@@ -52,6 +52,13 @@ uint64_t kr_texts_nbytes(const kr_texts *texts)
            layers->marks.nbytes + (texts->table ? texts->table->info.footprint_nbytes : 0);
 }
 
+kr_need kr_texts_need(const kr_column *strings)
+{
+    const uint64_t n = strings->count, nbytes = kr_strings_nbytes(strings);
+    const uint64_t kept = n * (8 + 24 + 18) + nbytes + (1 << 16);
+    return (kr_need){.footprint_nbytes = kept, .peak_nbytes = kept + n * 140 + nbytes + n * 16};
+}
+
 void kr_texts_release(kr_texts *texts, kr_stream *stream)
 {
     if (!texts)
@@ -80,7 +87,7 @@ static kr_texts_distinct find_distinct(kr_work *w, kr_texts *made, const kr_text
     for (int is_made = 0; !is_made && kr_work_goes_on(w);) {
         made->seed = kr_texts_secret();
         kr_texts_hash_rows(w, made, rows, n, hashes, bad);
-        kr_strings_refuse(w, bad, 0, "texts");
+        kr_strings_refuse(w, bad, 0, design->what ? design->what : "texts");
         kr_work_lap(w, "hash");
         is_made = kr_texts_find_distinct(w, rows, n, hashes, &distinct);
         if (is_made || !kr_work_goes_on(w))
@@ -140,7 +147,7 @@ static void make(kr_work *w, kr_texts *made, const kr_texts_design *design, cons
 {
     const uint64_t n = strings->count;
     const kr_strings open = kr_strings_open(w, strings);
-    const kr_strings rows = kr_strings_bring(w, strings, &open, 0, n, "texts");
+    const kr_strings rows = kr_strings_bring(w, strings, &open, 0, n, design->what ? design->what : "texts");
     kr_work_lap(w, "copy");
     const kr_texts_distinct distinct = find_distinct(w, made, design, &rows, n);
     made->n = distinct.n;

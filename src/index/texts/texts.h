@@ -38,6 +38,7 @@ struct kr_texts {
 typedef struct kr_texts_design {
     uint32_t is_ordered;
     uint64_t first_mask; /* of the first seed's hashes, for tests of texts that share one; 0: all bits */
+    const char *what;    /* the column's name in errors; NULL: "texts" */
 } kr_texts_design;
 
 /* "ranges=on", "ranges=off"; NULL or "": ranges=on. */
@@ -47,6 +48,13 @@ kr_status kr_texts_parse(const char *spec, kr_texts_design *design, kr_error *er
 kr_status kr_texts_make(kr_device *device, const kr_texts_design *design, const kr_column *strings,
                         kr_stream *stream, kr_texts **texts, kr_error *err);
 void kr_texts_release(kr_texts *texts, kr_stream *stream);
+/* What kr_texts_make takes for a column, all of whose texts are counted as distinct. */
+kr_need kr_texts_need(const kr_column *strings);
+
+/* What a dictionary keeps, for files: the texts alone. Loading makes *texts, which the caller releases, also
+ * after a failure. */
+void kr_texts_image(kr_image *image, kr_texts **texts);
+
 uint64_t kr_texts_nbytes(const kr_texts *texts);
 
 /* The texts in the order of their codes. */
@@ -65,6 +73,28 @@ void kr_texts_find(kr_work *work, const kr_texts *texts, const kr_column *string
 /* counts[i] := the number of texts that `which`, a KR_COUNT_*, says; device memory; 0 for NULL. Blocks. */
 void kr_texts_count(kr_work *work, const kr_texts *texts, const kr_column *strings, uint32_t which,
                     const char *what, uint32_t *counts);
+
+/* The first row that is not NULL and has no code; UINT64_MAX: there is none. Blocks. */
+uint64_t kr_texts_first_missing(kr_work *work, const kr_column *strings, const uint32_t *codes);
+
+/* Adds codes low .. high; 0: there is no memory, which it has reported. */
+typedef struct kr_texts_runs {
+    int (*add)(void *ctx, uint32_t low, uint32_t high);
+    void *ctx;
+} kr_texts_runs;
+/* The runs of codes among first .. first + n - 1 whose texts match a pattern of LIKE in host memory: % is any
+ * text, _ one character of UTF-8. Ascending, with other codes between them. Blocks. */
+void kr_texts_match(kr_work *work, const kr_texts *texts, const void *pattern, uint64_t n_pattern,
+                    uint32_t first, uint32_t n, const kr_texts_runs *runs);
+
+/* A dictionary of the same order of these texts and more; NULL after a failure. With ranges=off codes of
+ * `texts` stay. Blocks. */
+kr_texts *kr_texts_merge(kr_work *work, const kr_texts *texts, const kr_column *strings);
+/* n codes of `from`, in device memory, become those of `to`: KR_NO_ROW of texts that `to` has not. */
+void kr_texts_recode(kr_work *work, const kr_texts *from, const kr_texts *to, uint32_t *codes, uint64_t n);
+
+/* The texts in the order of their codes, in device memory. */
+kr_column kr_texts_column(const kr_texts *texts);
 
 /* ---- Inside of this folder ----------------------------------------------------------------------- */
 
