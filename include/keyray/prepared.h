@@ -26,7 +26,7 @@ extern "C" {
  * KR_ERR_UNSUPPORTED; scans that cast rays are not even prepared). Every other lookup, scan, change and
  * allocation refuses a stream that is being captured, before it breaks the capture.
  *
- * Lifetime: the index or table, the conditions, all arrays and this object must outlive every run and every
+ * Lifetime: the index or table, all arrays and this object must outlive every run and every
  *          replay; destroy it before its device. After the index or the table has changed, kr_prepared_run is
  *          KR_ERR_ARGUMENT; a graph that was captured before must not be replayed any more, and nothing can
  *          notice if it is.
@@ -73,17 +73,16 @@ KR_API kr_status kr_prepare_lookup_columns(kr_index *index, const kr_column_prob
 /**
  * Prepares kr_scan: n conditions of a table of kind "full" or "bindex". Scans twice, so the sinks are
  * written. `out`, `valid`, `rows` and `alive` must be in device memory (on "cpu": host memory); what may
- * change between runs are the bits of `alive`. Conditions are planned when they are prepared, and again by
- * each run that does not replay a recording: on "cpu", and when the caller captures it. ROWS that do not fit
- * are left out, also on "cpu": if `out` is more than rows_capacity, only the first rows_capacity ids are
- * there.
+ * change between runs are the bits of `alive`. Conditions are planned when they are prepared, and their texts
+ * are looked for then. ROWS that do not fit are left out, also on "cpu": if `out` is more than rows_capacity,
+ * only the first rows_capacity ids are there.
  *
  * Memory:  kr_prepared_scratch_nbytes, in device memory, counted against the cap.
  * Stream:  none; the call blocks until its work is done.
  * Errors:  as kr_scan; KR_ERR_ARGUMENT for host memory; KR_ERR_UNSUPPORTED for a report and for kinds that
  *          cast rays; KR_ERR_DEVICE_MEMORY if the scratch memory does not fit.
  *
- * @param conditions, sinks, n, options  as in kr_scan; arrays and structs are read now, conditions also later
+ * @param conditions, sinks, n, options  as in kr_scan; conditions, arrays and structs are read now
  */
 KR_API kr_status kr_prepare_scan(kr_table *table, const kr_condition *const *conditions,
                                  const kr_scan_sink *const *sinks, uint32_t n, const kr_scan_options *options,

@@ -48,8 +48,9 @@ typedef struct kr_save_options {
 KR_API kr_status kr_index_save(const kr_index *index, const char *path, const kr_save_options *options,
                                const kr_progress *progress, kr_error *err);
 /**
- * As kr_index_save, of a table: its columns, also those that it references, their names and units, which rows
- * were deleted, and what the kind built. Row ids stay.
+ * As kr_index_save, of a table: its columns, also those that it references, their names and units, the texts
+ * of its dictionaries, also of those that it shares, which rows were deleted, and what the kind built. Row
+ * ids stay.
  */
 KR_API kr_status kr_table_save(const kr_table *table, const char *path, const kr_save_options *options,
                                const kr_progress *progress, kr_error *err);
@@ -102,8 +103,9 @@ typedef struct kr_saved_options {
     kr_verify verify;
     uint32_t n_dictionaries; /**< 0 or the number of columns */
     /**
-     * kr_column.dictionary of each column, 0 for those without texts: codes of texts that are loaded belong
-     * to it. NULL: there are no texts, else loading is KR_ERR_ARGUMENT. Copied by the call.
+     * kr_column.dictionary of each column with codes of a caller's texts, which then belong to it; 0 of
+     * others, also where the file has the texts. NULL: all are 0. KR_ERR_ARGUMENT when a column with such
+     * codes is loaded without. Copied by the call.
      */
     const uint64_t *dictionaries;
     const kr_progress *progress; /**< called while bytes are read and checked; NULL: no callback. Copied */
@@ -148,7 +150,8 @@ typedef struct kr_saved_info {
 KR_API kr_status kr_saved_query(const kr_saved *saved, kr_saved_info *info, kr_error *err);
 /**
  * Describes column `i`: its name ("" of an index), which lives as long as `saved`, type, unit, and whether it
- * has codes of texts. Each output may be NULL.
+ * has codes of texts: 0: no; 1: of a caller's texts; 2: of texts that the file has, too. Each output may be
+ * NULL.
  */
 KR_API kr_status kr_saved_column(const kr_saved *saved, uint32_t i, const char **name, kr_type *type,
                                  kr_unit *unit, int *has_texts, kr_error *err);
@@ -184,8 +187,10 @@ KR_API kr_status kr_index_load(kr_device *device, const kr_saved *saved, kr_stre
  * columns all that was built of them, which loading does not: of a crafted file a scan may give wrong rows.
  * Appending rows and deleting some makes a mapped table a copy first.
  *
- * @param options  as in kr_table_create, NULL: defaults. find_text is given again; units must be NULL, since
- *                 the file has them
+ * Dictionaries are made anew of the texts of the file, and are the table's own.
+ *
+ * @param options  as in kr_table_create, NULL: defaults. find_text is given again; units and texts must be
+ *                 NULL, since the file has them
  */
 KR_API kr_status kr_table_load(kr_device *device, const kr_saved *saved, const kr_table_options *options,
                                kr_stream *stream, kr_table **table, kr_error *err);

@@ -4,6 +4,7 @@
 
 #include <keyray/indexes.h>
 #include <keyray/lookups.h>
+#include <keyray/texts.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,16 +31,17 @@ typedef enum kr_compare {
     KR_NOT_EQUAL,
     KR_BETWEEN, /**< two values, both inclusive; true for none if they are reversed */
     KR_IN,      /**< any number of values; none: false for every row, NULLs too */
-    KR_IS_NULL  /**< no value; never unknown */
+    KR_IS_NULL, /**< no value; never unknown */
+    KR_LIKE     /**< one text, a pattern: % is any text, _ one character of UTF-8, all else itself */
 } kr_compare;
 
 /**
  * Reads a condition: comparisons (< <= > >= = <> == !=), IS [NOT] NULL, [NOT] IN (x, ...), [NOT] BETWEEN x
- * AND y, AND, OR, NOT and parentheses, nested to any depth; words in any case.
+ * AND y, [NOT] LIKE 'x%', AND, OR, NOT and parentheses, nested to any depth; words in any case.
  *
  * Names of columns are words, or anything between double quotes. Values: 5, -1.5e3, nan, inf, NULL, and texts
  * in single quotes (a quote is doubled): '1998-12-01' for a date, '1998-12-01 12:30:00.5' for a timestamp,
- * any text for a column with a dictionary. A date is the timestamp of its midnight in UTC, a time at midnight
+ * any text for a column of texts. A date is the timestamp of its midnight in UTC, a time at midnight
  * a date, and 5.0 an integer; a value that the column's type lacks otherwise is an error. Times may end with
  * Z or +hh:mm and are turned to UTC. For a timestamp column, times and dates count in the unit that
  * kr_table_options.units gives it, microseconds since 1970-01-01 00:00:00 if it gives none; integers are
@@ -47,6 +49,10 @@ typedef enum kr_compare {
  *
  * A comparison may have the column on either side, or a column on both. "true" and "false" are conditions. An
  * empty text is "true".
+ *
+ * Texts are compared by their bytes, whatever of them the table has. LIKE tells upper from lower case. 'ab%'
+ * is a range of the dictionary's codes; other patterns read the dictionary, or the part of it that begins as
+ * the pattern does, once for each scan.
  *
  * Integers outside of the column's type are compared by value, so the comparison is true or false for all
  * rows that are not NULL. Decimals that are not integers go with float columns only. Numbers beyond the
@@ -65,15 +71,15 @@ KR_API kr_status kr_condition_parse(const char *text, kr_condition **condition, 
  * @param values  host memory, read before the call returns; NULL values are SQL's NULL. Of any type that goes
  *                with the column's: integers outside of its type are compared by value; floats that are not
  *                integers go with float columns only; dates go with dates and timestamps; timestamps and
- *                integers are in the unit of the column; codes of texts go with a column of the same
- *                dictionary. NULL: no values
+ *                integers are in the unit of the column; texts of any text type go with columns of texts, as
+ *                do codes of the same dictionary. NULL: no values
  */
 KR_API kr_status kr_condition_compare(const char *column, kr_compare compare, const kr_column *values,
                                       kr_condition **condition, kr_error *err);
 
 /**
- * Compares two columns of one type; `compare` is KR_LESS ... KR_NOT_EQUAL. Columns of dictionary codes are
- * compared by their codes, so kr_column.dictionary must be the same.
+ * Compares two columns of one type; `compare` is KR_LESS ... KR_NOT_EQUAL. Columns of texts are compared by
+ * their codes, so they must have the same dictionary: kr_table_options.texts gives one to several.
  */
 KR_API kr_status kr_condition_compare_columns(const char *left, kr_compare compare, const char *right,
                                               kr_condition **condition, kr_error *err);
@@ -116,6 +122,14 @@ typedef struct kr_table_options {
      * not known: such a column is compared with integers only. NULL: all are of microseconds.
      */
     const kr_unit *units;
+
+    /**
+     * Dictionaries to share, n_columns of them, on the table's device. The array is copied, the dictionaries
+     * are the caller's, who destroys them after the table. A column with one has texts, or u32 codes of it
+     * (kr_column.dictionary), and all its texts are in it. NULL, also of a column: columns of texts get a
+     * dictionary of their own.
+     */
+    const kr_texts *const *texts;
 } kr_table_options;
 
 /** Output: what a table is. */
@@ -135,7 +149,11 @@ typedef struct kr_table_info {
 /**
  * Makes a table of columns of equal length, at most 2^32 - 2 rows, and builds what the kind scans with.
  *
- * Columns that are referenced (kr_table_options.copy) must stay valid and unchanged until the table is
+ * A column of texts (KR_STRING and the other types of texts) becomes a column of u32 codes with a dictionary,
+ * which the table makes with ranges=on and owns, unless kr_table_options.texts has one to share. The caller's
+ * arrays of it are not needed afterwards. kr_table_texts gives the dictionary.
+ *
+ * Other columns that are referenced (kr_table_options.copy) must stay valid and unchanged until the table is
  * destroyed, or kr_table_append has copied them. `keyray kinds` lists the kinds of scans. "best" is bindex
  * with 128 or 32 vectors while that takes at most a quarter of the device's memory (or of the cap), else
  * full; kr_table_info.reason says which and why. "best" takes no options; rows are appended to and deleted
@@ -167,6 +185,11 @@ KR_API kr_status kr_table_estimate(kr_device *device, const char *spec, const kr
                                    kr_error *err);
 /** Describes a table. */
 KR_API kr_status kr_table_query(const kr_table *table, kr_table_info *info, kr_error *err);
+/**
+ * The dictionary of a column of texts, for kr_texts_decode of a KR_SCAN_MIN, say; NULL if the column has none
+ * here. Of the table's own: stays until kr_table_append or kr_table_destroy.
+ */
+KR_API const kr_texts *kr_table_texts(const kr_table *table, uint32_t column);
 /** Checks every invariant of what was built; KR_ERR_INVARIANT names the first that is broken. Blocks. */
 KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
 
@@ -178,8 +201,13 @@ KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
  * The table then owns copies of all its columns, also of those that it referenced: the caller's columns may
  * be freed or changed afterwards, those given here as well as those of kr_table_create. Its copies have room
  * for an eighth more rows (the component "spare room"), so that most later calls copy the new rows alone. A
- * column may have validity where the table's had none, and the other way round. Columns of dictionary codes
- * (kr_table_options.find_text) keep their dictionary.
+ * column may have validity where the table's had none, and the other way round. Columns of codes of a
+ * caller's dictionary keep it.
+ *
+ * To a column of texts texts of any text type are appended, or codes of its dictionary. Texts that its
+ * dictionary lacks make the dictionary and all codes of it anew, in the order of all texts, and then all that
+ * the kind has built: the time and the memory of kr_table_create. A table that shares the dictionary refuses
+ * such texts, and nothing is appended.
  *
  * Kinds `full` and `bindex` take the rows in: `full` looks at their zones, `bindex` makes a part of them, and
  * parts anew that are at most eight times as large as all rows behind them. So the append with which the rows
@@ -192,9 +220,9 @@ KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
  * Stream:  columns in device memory are read in the order of `stream`. Waits for all work of the device, and
  *          returns when done.
  * Threads: requires exclusive access to the table.
- * Errors:  KR_ERR_ARGUMENT (another number of columns, lengths that differ), KR_ERR_TYPE, KR_ERR_LIMIT (more
- *          than 2^32 - 2 rows in all), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE,
- *          KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
+ * Errors:  KR_ERR_ARGUMENT (another number of columns, lengths that differ, a text that a shared dictionary
+ *          lacks), KR_ERR_TYPE, KR_ERR_LIMIT (more than 2^32 - 2 rows in all), KR_ERR_HOST_MEMORY,
+ *          KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
  * Source:  rebuilding: Lv et al., "RTScan", section 7.
  *
  * @param columns  one for each column of the table, in its order, of its type; 0 rows succeed
@@ -243,7 +271,7 @@ KR_API double kr_table_phase_seconds(const kr_table *table, uint32_t ordinal);
 
 /**
  * Components of the footprint: "columns" (copies), "spare room" (for appended rows), "alive rows" (a bitmap,
- * after deletes), "vectors", "bvh", ...
+ * after deletes), "texts" (dictionaries that the table owns), "vectors", "bvh", ...
  */
 KR_API uint32_t kr_table_component_count(const kr_table *table);
 KR_API const char *kr_table_component_name(const kr_table *table, uint32_t ordinal);
@@ -262,8 +290,10 @@ typedef enum kr_scan_result {
     KR_SCAN_ROWS,       /**< uint64_t: how many rows there are; and `rows`: their ids, ascending */
     KR_SCAN_COUNT,      /**< uint64_t */
     KR_SCAN_SUM,     /**< of a column over the rows whose value is not NULL: uint64_t, int64_t or double for
-                          unsigned, signed (dates too), float values; integers modulo 2^64; and `valid` */
-    KR_SCAN_MIN,     /**< of the column's type; NaN is the largest; and `valid` */
+                          unsigned, signed (dates too), float values; integers modulo 2^64; and `valid`.
+                          KR_ERR_TYPE for texts */
+    KR_SCAN_MIN,     /**< of the column's type; NaN is the largest; and `valid`. Of texts a uint32_t, the code
+                          in kr_table_texts, whose text kr_texts_decode gives */
     KR_SCAN_MAX,     /**< as MIN */
     KR_SCAN_SUM_WIDE /**< uint64_t[2]: the exact sum of integers (dates and times, too) in 128 bits: the low
                           word, then the high word; two's complement for signed values; and `valid`.
@@ -302,7 +332,8 @@ typedef struct kr_scan_options {
  * share: values that are read, launches, scenes; the steps of a report say what they shared. Deleted rows are
  * in no result.
  *
- * Stream:  with all arrays in device memory the call enqueues its work and returns.
+ * Stream:  with all arrays in device memory the call looks for the texts of its conditions, enqueues its
+ *          work and returns.
  * Threads: any number may scan one table, while none changes it.
  * Errors:  KR_ERR_ARGUMENT (an unknown column), KR_ERR_TYPE (a value of another type than its column),
  *          KR_ERR_LIMIT, KR_ERR_UNSUPPORTED (the kind cannot answer it), KR_ERR_HOST_MEMORY,
@@ -319,7 +350,8 @@ KR_API kr_status kr_scan(kr_table *table, const kr_condition *const *conditions,
 /**
  * Writes how the table would answer the condition, a line for each step, cut off at text_nbytes: first the
  * condition in its normal form, such as "price < 50", then what answers it. Values are shown as in a
- * condition; texts are those of the condition.
+ * condition; texts are those of the condition, else of the dictionary. Behind a condition on texts comes
+ * which codes of how many these are.
  *
  * Errors:  those of kr_scan.
  */

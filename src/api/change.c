@@ -1,5 +1,6 @@
 /* kr_table_append, kr_table_delete, kr_table_delete_where: check the arguments. */
 #include "table/change/change.h"
+#include "table/storage/texts.h"
 
 #include <stdio.h>
 
@@ -13,20 +14,23 @@ static kr_status check_table(const kr_table *table, kr_stream *stream, const cha
 static kr_status check_column(const kr_table *table, const kr_column *columns, uint32_t c, kr_error *err)
 {
     const kr_column *column = columns + c;
+    const int is_text = kr_strings_are(column->type) && kr_table_dictionary_of(table, c);
     char what[48];
     snprintf(what, sizeof what, "column %u to append", c);
-    const kr_status status = kr_column_check(table->device, column, what, NULL, err);
+    const kr_status status = is_text ? kr_strings_check(table->device, column, what, NULL, err)
+                                     : kr_column_check(table->device, column, what, NULL, err);
     if (status != KR_OK)
         return status;
-    if (column->type != table->columns[c].type)
+    if (!is_text && column->type != table->columns[c].type)
         return kr_fail(err, KR_ERR_TYPE, "%s is %s, but column '%s' of the table is %s: convert it", what,
                        kr_type_name(column->type), table->names[c], kr_type_name(table->columns[c].type));
     if (column->count != columns[0].count)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "%s has %llu rows, but column 0 has %llu: all must have the same number", what,
                        (unsigned long long)column->count, (unsigned long long)columns[0].count);
-    return kr_column_check_texts(what, column->dictionary, "that of the table", table->columns[c].dictionary,
-                                 err);
+    return is_text ? KR_OK
+                   : kr_column_check_texts(what, column->dictionary, "that of the table",
+                                           table->columns[c].dictionary, err);
 }
 
 kr_status kr_table_append(kr_table *table, const kr_column *columns, uint32_t n_columns, kr_stream *stream,

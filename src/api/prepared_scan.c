@@ -8,7 +8,7 @@
 typedef struct prepared_scan {
     kr_answer answer;
     kr_answer_sink *sinks;
-    const kr_condition **conditions;
+    kr_plan *plans;
     uint64_t version; /* of the table */
 } prepared_scan;
 
@@ -72,8 +72,10 @@ static int is_recordable(const void *call)
 static void close_scan(void *call)
 {
     prepared_scan *p = call;
+    for (uint32_t i = 0; p->plans && i < p->answer.n; ++i)
+        kr_plan_release(p->plans + i);
+    free(p->plans);
     free(p->sinks);
-    free(p->conditions);
     free(p);
 }
 
@@ -81,16 +83,14 @@ static const kr_prepared_ops scan_ops = {check_run, enqueue, is_recordable, clos
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
-static kr_status keep_conditions(prepared_scan *p, kr_error *err)
+/* Texts of conditions are looked for now: runs wait for nothing. */
+static kr_status make_plans(prepared_scan *p, kr_error *err)
 {
-    if (!p->answer.conditions || !p->answer.n)
-        return KR_OK;
-    p->conditions = kr_host_calloc(p->answer.n, sizeof *p->conditions, "a prepared scan", err);
-    if (!p->conditions)
-        return KR_ERR_HOST_MEMORY;
-    memcpy(p->conditions, p->answer.conditions, p->answer.n * sizeof *p->conditions);
-    p->answer.conditions = p->conditions;
-    return KR_OK;
+    p->plans = kr_host_calloc(p->answer.n, sizeof *p->plans, "a prepared scan", err);
+    const kr_status status = p->plans ? kr_scan_make_plans(&p->answer, p->plans, err) : KR_ERR_HOST_MEMORY;
+    p->answer.plans = p->plans;
+    p->answer.conditions = NULL;
+    return status;
 }
 
 kr_status kr_prepare_scan(kr_table *table, const kr_condition *const *conditions,
@@ -110,7 +110,7 @@ kr_status kr_prepare_scan(kr_table *table, const kr_condition *const *conditions
     if (status == KR_OK)
         status = check_memory(&made->answer, err);
     if (status == KR_OK)
-        status = keep_conditions(made, err);
+        status = make_plans(made, err);
     if (status != KR_OK) {
         close_scan(made);
         return status;

@@ -118,7 +118,7 @@ kr_status kr_saved_column(const kr_saved *saved, uint32_t i, const char **name, 
     if (status == KR_OK)
         status = find_in_column(saved, scope, "unit", KR_UNIT_NONE, KR_UNIT_NS, &found_unit, err);
     if (status == KR_OK)
-        status = find_in_column(saved, scope, "texts", 0, 1, &texts, err);
+        status = find_in_column(saved, scope, "texts", 0, 3, &texts, err);
     if (status != KR_OK)
         return status;
     const kr_field *named = kr_saved_find(saved, KR_FIELD_TEXT, scope, "name");
@@ -129,7 +129,7 @@ kr_status kr_saved_column(const kr_saved *saved, uint32_t i, const char **name, 
     if (unit)
         *unit = (kr_unit)found_unit;
     if (has_texts)
-        *has_texts = (int)texts;
+        *has_texts = texts > 1 ? 2 : (int)texts;
     return KR_OK;
 }
 

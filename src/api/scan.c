@@ -4,6 +4,7 @@
 #include "base/util/structs.h"
 #include "index/results/reduce.h"
 #include "table/run/explain.h"
+#include "table/storage/texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,25 @@ static kr_status check_pointers(const kr_table *table, kr_answer_sink *answer, u
                : status;
 }
 
+/* Texts have no sum, and codes without an order no smallest text. */
+static kr_status check_texts(const kr_table *table, const kr_scan_sink *sink, kr_error *err)
+{
+    const kr_table_dictionary *dictionary = kr_table_dictionary_of(table, sink->column);
+    const int is_sum = sink->result == KR_SCAN_SUM || sink->result == KR_SCAN_SUM_WIDE;
+    if (dictionary && is_sum)
+        return kr_fail(
+            err, KR_ERR_TYPE,
+            "column '%s' has texts, which have no sum; ask for KR_SCAN_MIN, KR_SCAN_MAX or a count",
+            table->names[sink->column]);
+    if (dictionary && !is_sum && !dictionary->texts->is_ordered)
+        return kr_fail(
+            err, KR_ERR_UNSUPPORTED,
+            "column '%s' has a dictionary made with ranges=off, which knows no order, so there is no "
+            "smallest text; make it with ranges=on",
+            table->names[sink->column]);
+    return KR_OK;
+}
+
 static kr_status read_sink(const kr_table *table, const kr_scan_sink *given, uint32_t i,
                            kr_answer_sink *answer, kr_error *err)
 {
@@ -44,6 +64,11 @@ static kr_status read_sink(const kr_table *table, const kr_scan_sink *given, uin
     if (has_values && sink->column >= table->n_columns)
         return kr_fail(err, KR_ERR_ARGUMENT, "sink %u: column %u, but the table has %u columns", i,
                        sink->column, table->n_columns);
+    if (has_values) {
+        const kr_status takes = check_texts(table, sink, err);
+        if (takes != KR_OK)
+            return takes;
+    }
     if (sink->result == KR_SCAN_SUM_WIDE) {
         const kr_status fits = kr_reduce_wide_sum_check(table->columns[sink->column].type, "the values", err);
         if (fits != KR_OK)

@@ -1,8 +1,10 @@
 /* kr_table_*: check the arguments, resolve the spec, report. */
 #include "base/util/structs.h"
 #include "table/storage/saved.h"
+#include "table/storage/texts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static kr_status check_names(const kr_table_job *job, kr_error *err)
@@ -25,8 +27,10 @@ static kr_status check_columns(const kr_table_job *job, int reads, kr_error *err
     char what[32];
     for (uint32_t c = 0; c < job->n_columns && status == KR_OK; ++c) {
         snprintf(what, sizeof what, "column %u", c);
-        status = reads ? kr_column_check(job->device, columns + c, what, NULL, err)
-                       : kr_column_check_shape(job->device, columns + c, what, NULL, err);
+        status = kr_table_check_texts(job, c, reads, err);
+        if (status == KR_OK && !kr_strings_are(columns[c].type))
+            status = reads ? kr_column_check(job->device, columns + c, what, NULL, err)
+                           : kr_column_check_shape(job->device, columns + c, what, NULL, err);
         if (status == KR_OK && columns[c].count != columns[0].count)
             status = kr_fail(err, KR_ERR_ARGUMENT,
                              "column %u has %llu rows, but column 0 has %llu: all must have the same number",
@@ -55,6 +59,19 @@ static kr_status check_options(const kr_table_options *given, uint32_t n_columns
     return status;
 }
 
+/* What kinds see of the columns; the caller frees it. */
+static kr_column *see_columns(const kr_table_job *job, kr_error *err)
+{
+    kr_column *seen = kr_host_calloc(job->n_columns, sizeof *seen, "columns of a table", err);
+    for (uint32_t c = 0; seen && c < job->n_columns; ++c) {
+        const kr_column *column = job->columns + c;
+        seen[c] = *column;
+        if (kr_strings_are(column->type))
+            seen[c] = (kr_column){.type = KR_U32, .count = column->count, .validity = column->validity};
+    }
+    return seen;
+}
+
 /* The checks that create and estimate start with. */
 static kr_status resolve(kr_table_job *job, const char *spec, const kr_table_options *options,
                          kr_spec *parsed, int reads, kr_error *err)
@@ -68,9 +85,10 @@ static kr_status resolve(kr_table_job *job, const char *spec, const kr_table_opt
         status = check_names(job, err);
     if (status == KR_OK)
         status = check_columns(job, reads, err);
-    if (status == KR_OK)
-        status = kr_table_choose(job, spec, parsed, err);
-    return status;
+    if (status != KR_OK)
+        return status;
+    job->seen = see_columns(job, err);
+    return job->seen ? kr_table_choose(job, spec, parsed, err) : KR_ERR_HOST_MEMORY;
 }
 
 kr_status kr_table_create(kr_device *device, const char *spec, const kr_column *columns,
@@ -84,11 +102,13 @@ kr_status kr_table_create(kr_device *device, const char *spec, const kr_column *
     kr_status status = resolve(&job, spec, options, &parsed, 1, err);
     if (status == KR_OK)
         status = kr_stream_check(device, stream, "kr_table_create", err);
-    if (status != KR_OK)
-        return status;
-    kr_work work = kr_work_on(device, stream, err);
-    kr_table_make(&work, &job, table);
-    return kr_work_end(&work);
+    if (status == KR_OK) {
+        kr_work work = kr_work_on(device, stream, err);
+        kr_table_make(&work, &job, table);
+        status = kr_work_end(&work);
+    }
+    free((void *)job.seen);
+    return status;
 }
 
 kr_status kr_table_estimate(kr_device *device, const char *spec, const kr_column *columns, uint32_t n_columns,
@@ -104,6 +124,7 @@ kr_status kr_table_estimate(kr_device *device, const char *spec, const kr_column
         status = resolve(&job, spec, options, &parsed, 0, err);
     if (status == KR_OK)
         status = kr_table_need(&job, &need, err);
+    free((void *)job.seen);
     if (status != KR_OK)
         return status;
     const kr_estimate made = {sizeof made, need.footprint_nbytes, need.peak_nbytes};
@@ -120,9 +141,10 @@ kr_status kr_table_load(kr_device *device, const kr_saved *saved, const kr_table
     kr_status status = kr_stream_check(device, stream, "kr_table_load", err);
     if (status == KR_OK)
         status = check_options(options, 0, &job.options, err);
-    if (status == KR_OK && job.options.units)
-        status = kr_fail(err, KR_ERR_ARGUMENT,
-                         "kr_table_options.units must be NULL: the file has the units of its columns");
+    if (status == KR_OK && (job.options.units || job.options.texts))
+        status =
+            kr_fail(err, KR_ERR_ARGUMENT, "kr_table_options.%s must be NULL: the file has %s of its columns",
+                    job.options.units ? "units" : "texts", job.options.units ? "the units" : "the texts");
     if (status != KR_OK)
         return status;
     kr_work work = kr_work_on(device, stream, err);
@@ -141,6 +163,13 @@ kr_status kr_table_query(const kr_table *table, kr_table_info *info, kr_error *e
     made.footprint_nbytes = kr_table_nbytes(table); /* scenes may have been built since */
     kr_struct_write(&kr_struct_table_info, &made, info);
     return KR_OK;
+}
+
+const kr_texts *kr_table_texts(const kr_table *table, uint32_t column)
+{
+    const kr_table_dictionary *found =
+        table && column < table->n_columns ? kr_table_dictionary_of(table, column) : NULL;
+    return found ? found->texts : NULL;
 }
 
 kr_status kr_table_validate(kr_table *table, kr_error *err)

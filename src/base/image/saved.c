@@ -263,8 +263,8 @@ kr_status kr_saved_dictionary(const kr_saved *saved, uint32_t i, int has_texts, 
     if (!has_texts && given)
         return kr_fail(
             err, KR_ERR_ARGUMENT,
-            "column %u of %s has no codes of texts, but kr_saved_options.dictionaries names some; set "
-            "0",
+            "column %u of %s has no codes of a caller's texts, but kr_saved_options.dictionaries names some; "
+            "set 0",
             i, saved->name);
     *dictionary = given;
     return KR_OK;

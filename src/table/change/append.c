@@ -2,6 +2,7 @@
  * written behind the last one, where no scan reads, and count only when the kind has taken them in. */
 #include "table/change/append_body.h"
 #include "table/change/change.h"
+#include "table/change/texts.h"
 #include "table/storage/saved.h"
 
 #include <stdlib.h>
@@ -17,6 +18,7 @@ typedef struct growth {
     kr_column *columns;    /* as they will be */
     kr_resident *fresh;    /* of each column */
     kr_buffer alive;
+    kr_change_texts texts;
 } growth;
 
 /* An eighth more, so that in the long run a row is copied eight times. */
@@ -55,8 +57,10 @@ static void put_values(growth *g, uint32_t c)
         g->fresh[c].data = take(g, g->room * each, "a longer column");
         to = g->fresh[c].data.data;
         bring(g, to, old->data, old->count * each);
+        kr_change_recode(g->work, g->table, &g->texts, c, (uint32_t *)(void *)to, old->count);
     }
     g->columns[c].data = to;
+    g->columns[c].dictionary = kr_change_dictionary_of(g->table, &g->texts, c);
     if (kr_work_goes_on(g->work))
         bring(g, to + old->count * each, more->data, more->count * each);
 }
@@ -111,9 +115,12 @@ static void put_alive(growth *g)
 
 static void open_growth(kr_work *work, kr_table *table, const kr_column *more, growth *g)
 {
-    *g = (growth){.work = work, .table = table, .more = more, .n_rows = table->n_rows + more[0].count};
-    g->moves = table->room < g->n_rows;
-    g->room = g->moves ? room_for(g->n_rows) : table->room;
+    *g = (growth){.work = work, .table = table, .n_rows = table->n_rows + more[0].count};
+    kr_change_open_texts(work, table, more, &g->texts);
+    g->more = g->texts.more;
+    /* Codes that change move, too: what is there stays until nothing can fail. */
+    g->moves = table->room < g->n_rows || g->texts.is_grown;
+    g->room = table->room < g->n_rows ? room_for(g->n_rows) : table->room;
     g->columns = kr_work_array(work, table->n_columns, sizeof *g->columns, "a longer table");
     g->fresh = kr_work_array(work, table->n_columns, sizeof *g->fresh, "a longer table");
     if (kr_work_goes_on(work))
@@ -124,7 +131,7 @@ static void put_rows(growth *g)
 {
     kr_work *work = g->work;
     const uint32_t n = g->table->n_columns;
-    const uint64_t n_written = g->moves ? g->n_rows : g->more[0].count;
+    const uint64_t n_written = g->moves ? g->n_rows : g->n_rows - g->table->n_rows;
     for (uint32_t c = 0; c < n && kr_work_goes_on(work); ++c) {
         KR_STEP(work, kr_device_report(work->device, "copy", n_written, (double)c / n, work->err));
         put_values(g, c);
@@ -155,6 +162,7 @@ static void take_over(growth *g)
         resident->column = table->columns[c] = g->columns[c];
     }
     swap(g, &table->alive, &g->alive);
+    kr_change_take_texts(g->work, table, &g->texts);
     table->n_alive += g->n_rows - table->n_rows;
     table->n_rows = g->n_rows;
     table->room = g->room;
@@ -165,11 +173,12 @@ static void close_growth(growth *g)
     for (uint32_t c = 0; g->fresh && c < g->table->n_columns; ++c)
         kr_column_resident_release(g->table->device, g->fresh + c, g->work->stream);
     kr_buffer_release(g->table->device, &g->alive, g->work->stream);
+    kr_change_close_texts(g->work, g->table, &g->texts);
     free(g->fresh);
     free(g->columns);
 }
 
-/* For kinds that do not append: all is built anew, beside what there is. */
+/* For kinds that do not append, and for codes that have changed: all is built anew, beside what there is. */
 static void rebuild(const growth *g)
 {
     kr_work *work = g->work;
@@ -191,7 +200,7 @@ static void rebuild(const growth *g)
 static void extend(const growth *g)
 {
     const kr_append_job job = {.n_rows_before = g->table->n_rows, .n_rows = g->n_rows, .columns = g->columns};
-    if (g->table->ops->append)
+    if (g->table->ops->append && !g->texts.is_grown)
         g->table->ops->append(g->work, g->table->self, &job);
     else
         rebuild(g);

@@ -1,6 +1,7 @@
 /* Making conditions from values and from other conditions. */
 #include "table/condition/condition.h"
 #include "base/key/key.h"
+#include "index/texts/column.h"
 #include "table/condition/grow.h"
 
 int kr_condition_add_node(kr_condition *condition, kr_node node, kr_error *err)
@@ -50,6 +51,27 @@ void kr_condition_destroy(kr_condition *condition)
 
 /* ---- Comparisons ----------------------------------------------------------------------------- */
 
+static int is_texts(const kr_column *values)
+{
+    return values && kr_strings_are(values->type);
+}
+
+/* Appends the literal of value i, and its text. */
+static kr_status add_text_value(kr_condition *made, const kr_column *values, uint64_t i, kr_error *err)
+{
+    kr_literal literal = {.kind = KR_LITERAL_NULL};
+    kr_strings_text text;
+    const kr_status status = kr_strings_row(values, i, "values of kr_condition_compare", &text, err);
+    if (status != KR_OK)
+        return status;
+    if (kr_code_is_valid(values->validity, values->validity_offset, i)) {
+        literal = (kr_literal){.kind = KR_LITERAL_TEXT, .nbytes = text.n};
+        if (!kr_condition_add_text(made, (const char *)text.bytes, text.n, &literal.bits, err))
+            return KR_ERR_HOST_MEMORY;
+    }
+    return kr_condition_add_literal(made, literal, err) ? KR_OK : KR_ERR_HOST_MEMORY;
+}
+
 static kr_literal literal_of(const kr_column *values, uint64_t i)
 {
     if (!kr_code_is_valid(values->validity, values->validity_offset, i))
@@ -72,7 +94,7 @@ static kr_status check_values(const char *column, kr_compare compare, const kr_c
     const uint64_t n = values ? values->count : 0;
     if (!column)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_condition_compare: column is NULL");
-    if ((unsigned)compare < KR_LESS || (unsigned)compare > KR_IS_NULL)
+    if ((unsigned)compare < KR_LESS || (unsigned)compare > KR_LIKE)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_condition_compare: %d is not a comparison; use kr_compare",
                        (int)compare);
     const uint64_t takes = compare == KR_IN ? n : compare == KR_IS_NULL ? 0 : compare == KR_BETWEEN ? 2 : 1;
@@ -81,6 +103,10 @@ static kr_status check_values(const char *column, kr_compare compare, const kr_c
                        (unsigned long long)n, (unsigned long long)takes);
     if (!n)
         return KR_OK;
+    if (is_texts(values))
+        return kr_strings_check(NULL, values, "values of kr_condition_compare", NULL, err);
+    if (compare == KR_LIKE)
+        return kr_fail(err, KR_ERR_TYPE, "kr_condition_compare: KR_LIKE takes a text: a column of KR_STRING");
     if (!kr_type_nbytes(values->type))
         return kr_fail(err, KR_ERR_TYPE, "kr_condition_compare: %d is not a column type; use one of kr_type",
                        (int)values->type);
@@ -90,18 +116,25 @@ static kr_status check_values(const char *column, kr_compare compare, const kr_c
     return KR_OK;
 }
 
-static int add_comparison(kr_condition *made, const char *column, kr_compare compare, const kr_column *values,
-                          kr_error *err)
+static kr_status add_comparison(kr_condition *made, const char *column, kr_compare compare,
+                                const kr_column *values, kr_error *err)
 {
     kr_node node = {.op = KR_NODE_COMPARE,
                     .compare = compare,
                     .n = values ? values->count : 0,
                     .dictionary = values && values->count ? values->dictionary : 0};
-    for (uint64_t i = 0; i < node.n; ++i)
-        if (!kr_condition_add_literal(made, literal_of(values, i), err))
-            return 0;
+    kr_status status = KR_OK;
+    for (uint64_t i = 0; i < node.n && status == KR_OK; ++i)
+        if (is_texts(values))
+            status = add_text_value(made, values, i, err);
+        else if (!kr_condition_add_literal(made, literal_of(values, i), err))
+            status = KR_ERR_HOST_MEMORY;
+    if (status != KR_OK)
+        return status;
     return kr_condition_add_text(made, column, strlen(column), &node.column, err) &&
-           kr_condition_add_node(made, node, err);
+                   kr_condition_add_node(made, node, err)
+               ? KR_OK
+               : KR_ERR_HOST_MEMORY;
 }
 
 /* Hands over what was made, or destroys it. */
@@ -124,7 +157,14 @@ kr_status kr_condition_compare(const char *column, kr_compare compare, const kr_
     if (status != KR_OK)
         return status;
     kr_condition *made = kr_host_calloc(1, sizeof *made, "a condition", err);
-    return finish(made, made && add_comparison(made, column, compare, values, err), condition);
+    if (!made)
+        return KR_ERR_HOST_MEMORY;
+    const kr_status added = add_comparison(made, column, compare, values, err);
+    if (added == KR_OK)
+        *condition = made;
+    else
+        kr_condition_destroy(made);
+    return added;
 }
 
 kr_status kr_condition_compare_columns(const char *left, kr_compare compare, const char *right,

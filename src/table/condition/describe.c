@@ -90,43 +90,74 @@ static void print_time(uint32_t type, kr_unit unit, int64_t integer, char value[
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
-/* Whether the condition has the text of this code, if the column has texts. */
-static int is_known(const kr_leaf *leaf, uint64_t code)
+/* Whether the text of this code is known, if the column has texts. */
+static int is_known(const kr_leaf *leaf, uint64_t code, int has_texts)
 {
     uint64_t i = 0;
     while (i < leaf->n_labels && (!leaf->labels[i].exact || leaf->labels[i].code != code))
         ++i;
-    return !leaf->n_labels || i < leaf->n_labels;
+    return has_texts || !leaf->n_labels || i < leaf->n_labels;
 }
 
-/* The text in the condition that this end comes from; codes say nothing to a reader. */
-static bound text_bound(const kr_leaf *leaf, uint64_t code, int is_low)
+/* In single quotes; these are doubled inside. Bytes that end a line are shown as '?'. */
+static void quote(const char *text, uint64_t nbytes, char value[64])
 {
-    enum { SHOWN = 48 };
+    enum { SHOWN = 48, ROOM = 58 };
+    uint32_t n = 0;
+    uint64_t i = 0;
+    value[n++] = '\'';
+    for (; i < nbytes && i < SHOWN && n < ROOM; ++i) {
+        if (text[i] == '\'')
+            value[n++] = '\'';
+        value[n++] = (unsigned char)text[i] < ' ' ? '?' : text[i];
+    }
+    snprintf(value + n, 64 - n, "%s'", i < nbytes ? "..." : "");
+}
+
+/* The text of a code, from the dictionary of the table. */
+static void show_code(const kr_plan_columns *columns, const kr_leaf *leaf, uint64_t code, char value[64])
+{
+    char text[64] = "";
+    uint64_t nbytes = UINT64_MAX;
+    if (kr_plan_has_texts(columns, leaf->column) &&
+        code < columns->texts->count(columns->of_texts, leaf->column))
+        nbytes = columns->texts->show(columns->of_texts, leaf->column, (uint32_t)code, text, sizeof text);
+    if (nbytes == UINT64_MAX)
+        snprintf(value, 64, "text number %llu", (unsigned long long)code);
+    else
+        quote(text, nbytes, value);
+}
+
+/* The text in the condition that this end comes from, else that of the dictionary; codes say nothing to a
+ * reader. */
+static bound text_bound(const kr_plan_columns *columns, const kr_leaf *leaf, uint64_t code, int is_low,
+                        int is_equal)
+{
     bound made = {0, ""};
     for (uint64_t i = 0; i < leaf->n_labels; ++i) {
         const kr_label *label = leaf->labels + i;
         const int is_it = label->exact && label->code == code;
         const int is_next = is_low ? label->code + label->exact == code : label->code == code + 1;
-        if (!is_it && !is_next)
+        if (!is_it && (is_equal || !is_next))
             continue;
         made.is_open = !is_it;
-        snprintf(made.value, sizeof made.value, "'%.*s%s'", SHOWN, label->text,
-                 strlen(label->text) > SHOWN ? "..." : "");
+        quote(label->text, label->nbytes, made.value);
         return made;
     }
-    snprintf(made.value, sizeof made.value, "text number %llu", (unsigned long long)code);
+    show_code(columns, leaf, code, made.value);
     return made;
 }
 
 /* ---- Intervals ------------------------------------------------------------------------------- */
 
-static bound bound_of(const kr_leaf *leaf, uint32_t type, uint64_t code, int is_low, int is_equal)
+static bound bound_of(const kr_plan_columns *columns, const kr_leaf *leaf, uint64_t code, int is_low,
+                      int is_equal)
 {
+    const uint32_t type = columns->columns[leaf->column].type;
     const int64_t integer = (int64_t)kr_code_integer(type, code);
     bound made = {0, ""};
-    if (leaf->n_labels)
-        return text_bound(leaf, code, is_low);
+    if (leaf->n_labels || kr_plan_has_texts(columns, leaf->column))
+        return text_bound(columns, leaf, code, is_low, is_equal);
     if (type == KR_F32 || type == KR_F64) {
         if (!is_equal)
             return float_bound(type, code, is_low);
@@ -141,16 +172,21 @@ static bound bound_of(const kr_leaf *leaf, uint32_t type, uint64_t code, int is_
     return made;
 }
 
-static void add_interval(char *text, size_t nbytes, const char *name, const kr_leaf *leaf, uint32_t type,
+static void add_interval(char *text, size_t nbytes, const kr_plan_columns *columns, const kr_leaf *leaf,
                          kr_interval at)
 {
-    const int is_equal = at.low == at.high && is_known(leaf, at.low), has_low = at.low > 0;
-    const int has_high = at.high < kr_plan_most_code(type);
+    const char *name = columns->names[leaf->column];
+    const int has_texts = kr_plan_has_texts(columns, leaf->column);
+    const uint64_t count = has_texts ? columns->texts->count(columns->of_texts, leaf->column) : 0;
+    /* Codes behind those of all texts do not occur. */
+    const uint64_t most = count ? count - 1 : kr_plan_most_code(columns->columns[leaf->column].type);
+    const int is_equal = at.low == at.high && is_known(leaf, at.low, has_texts), has_low = at.low > 0;
+    const int has_high = at.high < most;
     bound low = {0, ""}, high = {0, ""};
     if (has_low || is_equal)
-        low = bound_of(leaf, type, at.low, 1, is_equal);
+        low = bound_of(columns, leaf, at.low, 1, is_equal);
     if (has_high && !is_equal)
-        high = bound_of(leaf, type, at.high, 0, 0);
+        high = bound_of(columns, leaf, at.high, 0, 0);
     if (is_equal)
         kr_leaf_text_add(text, nbytes, "%s = %s", name, low.value);
     else if (!has_low && !has_high)
@@ -176,7 +212,7 @@ void kr_leaf_describe(const kr_leaf *leaf, const kr_plan_columns *columns, char 
     }
     for (uint64_t i = 0; i < leaf->n_intervals && i < SHOWN; ++i) {
         kr_leaf_text_add(text, nbytes, "%s", i ? " or " : "");
-        add_interval(text, nbytes, name, leaf, columns->columns[leaf->column].type, leaf->intervals[i]);
+        add_interval(text, nbytes, columns, leaf, leaf->intervals[i]);
     }
     if (leaf->n_intervals > SHOWN)
         kr_leaf_text_add(text, nbytes, " or %s in %llu more ranges", name,

@@ -92,7 +92,7 @@ static int keep_text(const scope *in, kr_leaf *leaf, const kr_literal *literal, 
     if (!kr_condition_grow((void **)&leaf->labels, &leaf->room_labels, leaf->n_labels, 1,
                            sizeof *leaf->labels, "texts of a condition", in->err))
         return 0;
-    leaf->labels[leaf->n_labels++] = (kr_label){at.code, at.exact, text};
+    leaf->labels[leaf->n_labels++] = (kr_label){at.code, at.exact, text, literal->nbytes};
     return 1;
 }
 
@@ -103,10 +103,14 @@ static kr_status find_values(const scope *in, const kr_node *node, kr_leaf *leaf
     found->is_null = kr_host_calloc(node->n, 1, "values of a condition", in->err);
     if (!found->bounds || !found->is_null)
         return KR_ERR_HOST_MEMORY;
+    const int has_texts = kr_plan_has_texts(in->columns, leaf->column);
+    if (has_texts)
+        status =
+            kr_literal_find_texts(in->columns, leaf->column, in->condition, node, found->bounds, in->err);
     for (uint64_t i = 0; i < node->n && status == KR_OK; ++i) {
         const kr_literal *literal = in->condition->literals + node->literal + i;
         found->is_null[i] = literal->kind == KR_LITERAL_NULL;
-        if (!found->is_null[i])
+        if (!found->is_null[i] && (!has_texts || literal->kind != KR_LITERAL_TEXT))
             status = kr_literal_find(in->columns, leaf->column, in->condition, node, literal,
                                      &found->bounds[i], in->err);
         if (status == KR_OK && !keep_text(in, leaf, literal, found->bounds[i]))
@@ -159,6 +163,34 @@ static int add_codes(const scope *in, const kr_node *node, const values *v, int 
     }
 }
 
+/* Codes of texts that a pattern matches, or that it does not; none if it is NULL. */
+static kr_status find_like(const scope *in, const kr_node *node, int negated, const kr_leaf *leaf,
+                           kr_code_set *set)
+{
+    const kr_literal *pattern = in->condition->literals + node->literal;
+    const uint64_t most = kr_plan_most_code(in->columns->columns[leaf->column].type);
+    const kr_status status =
+        kr_literal_like(in->columns, leaf->column, in->condition, node, pattern, set, in->err);
+    if (status != KR_OK || pattern->kind == KR_LITERAL_NULL || !negated)
+        return status;
+    kr_intervals_tidy(set);
+    return kr_intervals_complement(set, most, in->err) ? KR_OK : KR_ERR_HOST_MEMORY;
+}
+
+/* Order is asked of codes that are in an order. */
+static kr_status check_order(const scope *in, const kr_node *node, uint32_t column)
+{
+    const int asks = node->compare < KR_EQUAL || node->compare == KR_BETWEEN;
+    if (!asks || !kr_plan_has_texts(in->columns, column) ||
+        in->columns->texts->is_ordered(in->columns->of_texts, column))
+        return KR_OK;
+    return kr_fail(
+        in->err, KR_ERR_UNSUPPORTED,
+        "column '%s' has a dictionary made with ranges=off, which knows no order: compare it with =, "
+        "<>, IN or LIKE, or make the dictionary with ranges=on",
+        in->columns->names[column]);
+}
+
 /* The column has the texts of that dictionary. */
 static kr_status check_texts(const scope *in, uint32_t column, const char *other, uint64_t dictionary)
 {
@@ -178,8 +210,12 @@ kr_status kr_leaf_of_values(const kr_condition *condition, const kr_node *node, 
     if (status == KR_OK && node->dictionary) /* numbers stand for codes of whatever dictionary */
         status = check_texts(&in, made.column, "the values", node->dictionary);
     if (status == KR_OK)
+        status = check_order(&in, node, made.column);
+    if (status == KR_OK && node->compare == KR_LIKE)
+        status = find_like(&in, node, negated, &made, &set);
+    else if (status == KR_OK)
         status = find_values(&in, node, &made, &v);
-    if (status == KR_OK &&
+    if (status == KR_OK && node->compare != KR_LIKE &&
         !add_codes(&in, node, &v, negated, kr_plan_most_code(columns->columns[made.column].type), &set))
         status = KR_ERR_HOST_MEMORY;
     free(v.is_null);
@@ -200,6 +236,23 @@ kr_status kr_leaf_of_values(const kr_condition *condition, const kr_node *node, 
 }
 
 /* ---- Comparisons of two columns -------------------------------------------------------------- */
+
+/* Codes of two columns say the same only in one dictionary. */
+static kr_status check_columns_texts(const scope *in, uint32_t column, uint32_t other)
+{
+    const kr_plan_columns *columns = in->columns;
+    char text[64];
+    const uint64_t dictionary = columns->columns[other].dictionary;
+    if (kr_plan_has_texts(columns, column) && kr_plan_has_texts(columns, other) &&
+        dictionary != columns->columns[column].dictionary)
+        return kr_fail(in->err, KR_ERR_TYPE,
+                       "columns '%s' and '%s' have dictionaries of their own, where one code says two texts: "
+                       "make one dictionary of the texts of both, and give it for both in "
+                       "kr_table_options.texts",
+                       columns->names[column], columns->names[other]);
+    snprintf(text, sizeof text, "column '%.48s'", columns->names[other]);
+    return check_texts(in, column, text, dictionary);
+}
 
 static int same_type(const kr_plan_columns *columns, uint32_t a, uint32_t b)
 {
@@ -242,11 +295,10 @@ kr_status kr_leaf_of_columns(const kr_condition *condition, const kr_node *node,
                          kr_literal_place_text(condition, node, node->at, place),
                          type_of(columns, made.column, left), type_of(columns, made.other, right));
     }
-    char other[64];
-    if (status == KR_OK) {
-        snprintf(other, sizeof other, "column '%.48s'", columns->names[made.other]);
-        status = check_texts(&in, made.column, other, columns->columns[made.other].dictionary);
-    }
+    if (status == KR_OK)
+        status = check_columns_texts(&in, made.column, made.other);
+    if (status == KR_OK)
+        status = check_order(&in, node, made.column);
     if (status == KR_OK)
         *leaf = made;
     return status;

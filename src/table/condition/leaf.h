@@ -11,6 +11,7 @@ typedef struct kr_label {
     uint64_t code;    /* the first whose text is not below */
     uint32_t exact;   /* 1: it is that text */
     const char *text; /* the condition's */
+    uint64_t nbytes;
 } kr_label;
 
 typedef struct kr_leaf {

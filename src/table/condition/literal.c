@@ -91,6 +91,8 @@ static kr_status find_text(const kr_plan_columns *columns, uint32_t column, cons
 int kr_literal_is_text_column(const kr_plan_columns *columns, uint32_t column)
 {
     uint32_t code;
+    if (kr_plan_has_texts(columns, column))
+        return 1;
     return columns->find_text && columns->columns[column].type == KR_U32 &&
            columns->find_text(columns->ctx, column, "", 0, &code) >= 0;
 }
@@ -221,7 +223,7 @@ kr_status kr_literal_find(const kr_plan_columns *columns, uint32_t column, const
         const uint32_t n = kr_value_text(KR_DATE32, KR_UNIT_NONE, &days, date);
         return no_value(columns, column, condition, node, literal, date, n, result, err);
     }
-    if (!fits(type, value.kind) || kr_literal_is_text_column(columns, column))
+    if (!fits(type, value.kind) || (kr_literal_is_text_column(columns, column) && !node->dictionary))
         return other_type(columns, column, condition, node, literal, err);
     if (value.kind == KR_LITERAL_DATE || value.kind == KR_LITERAL_TIME) {
         const uint32_t negative = (uint32_t)(value.bits >> 63);

@@ -16,6 +16,17 @@ typedef struct kr_bound {
 kr_status kr_literal_find(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
                           const kr_node *node, const kr_literal *literal, kr_bound *bound, kr_error *err);
 
+/* The bounds of all texts of a comparison, of a column with a dictionary of the table: bounds[i] is that of
+ * literal i of the node; what is no text, is left out. */
+kr_status kr_literal_find_texts(const kr_plan_columns *columns, uint32_t column,
+                                const kr_condition *condition, const kr_node *node, kr_bound *bounds,
+                                kr_error *err);
+
+/* Adds the codes whose text matches a pattern of LIKE; NULL adds none. KR_ERR_TYPE if the column has no
+ * texts. */
+kr_status kr_literal_like(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
+                          const kr_node *node, const kr_literal *pattern, kr_code_set *set, kr_error *err);
+
 /* 1: the column has codes of texts. */
 int kr_literal_is_text_column(const kr_plan_columns *columns, uint32_t column);
 

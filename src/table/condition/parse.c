@@ -369,7 +369,7 @@ static int read_list(parsing *p)
     return p->status == KR_OK && expect(p, ")");
 }
 
-/* After a column: IS, BETWEEN, IN. */
+/* After a column: IS, BETWEEN, IN, LIKE. */
 static int read_predicate(parsing *p, kr_node node)
 {
     int is_negated = accept(p, "not");
@@ -386,9 +386,14 @@ static int read_predicate(parsing *p, kr_node node)
         node.compare = KR_IN;
         if (!read_list(p))
             return 0;
+    } else if (accept(p, "like")) {
+        node.compare = KR_LIKE;
+        if (!read_value(p))
+            return 0;
     } else {
         return fail_at(p, p->next.at,
-                       is_negated ? "expected BETWEEN or IN" : "expected a comparison, BETWEEN, IN or IS");
+                       is_negated ? "expected BETWEEN, IN or LIKE"
+                                  : "expected a comparison, BETWEEN, IN, LIKE or IS");
     }
     node.n = p->made->n_literals - node.literal;
     return p->status == KR_OK && add_node(p, node) && add_not(p, is_negated);

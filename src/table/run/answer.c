@@ -120,15 +120,28 @@ static kr_status name_condition(const kr_answer *a, uint32_t i, kr_status status
     return status;
 }
 
-static void make_plans(kr_work *work, const kr_answer *a, uint32_t first, batch *b)
+static kr_status make_plan(const kr_answer *a, uint32_t i, kr_plan *plan, kr_error *err)
 {
     const kr_plan_columns columns = kr_table_plan_columns(a->table);
-    for (uint32_t i = 0; i < b->n; ++i) {
-        const kr_condition *condition = a->conditions ? a->conditions[first + i] : NULL;
-        KR_STEP(work,
-                name_condition(a, first + i, kr_plan_make(condition, &columns, &b->jobs[i].plan, work->err),
-                               work->err));
-    }
+    const kr_condition *condition = a->conditions ? a->conditions[i] : NULL;
+    return name_condition(a, i, kr_plan_make(condition, &columns, plan, err), err);
+}
+
+kr_status kr_scan_make_plans(const kr_answer *answer, kr_plan *plans, kr_error *err)
+{
+    kr_status status = KR_OK;
+    for (uint32_t i = 0; i < answer->n && status == KR_OK; ++i)
+        status = make_plan(answer, i, plans + i, err);
+    return status;
+}
+
+static void open_plans(kr_work *work, const kr_answer *a, uint32_t first, batch *b)
+{
+    for (uint32_t i = 0; i < b->n && kr_work_goes_on(work); ++i)
+        if (a->plans)
+            b->jobs[i].plan = a->plans[first + i];
+        else
+            KR_STEP(work, make_plan(a, first + i, &b->jobs[i].plan, work->err));
 }
 
 /* The kind counts its rows without a bitmap. */
@@ -180,7 +193,7 @@ static void report(kr_work *work, const kr_answer *a, double done)
 
 static void answer_batch(kr_work *work, const kr_answer *a, uint32_t first, batch *b)
 {
-    make_plans(work, a, first, b);
+    open_plans(work, a, first, b);
     place_answers(work, a, first, b);
     report(work, a, first);
     if (kr_work_goes_on(work))
@@ -189,7 +202,7 @@ static void answer_batch(kr_work *work, const kr_answer *a, uint32_t first, batc
         report(work, a, first + (b->n + i) / 2.0);
         give(work, a, a->sinks + first + i, b->jobs + i);
     }
-    for (uint32_t i = 0; i < b->n; ++i)
+    for (uint32_t i = 0; i < b->n && !a->plans; ++i)
         kr_plan_release(&b->jobs[i].plan);
 }
 

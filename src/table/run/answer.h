@@ -13,6 +13,7 @@ typedef struct kr_answer_sink {
 typedef struct kr_answer {
     const kr_table *table;
     const kr_condition *const *conditions; /* or NULL; elements may be NULL */
+    const kr_plan *plans; /* of the conditions, made beforehand; or NULL. What looks for texts waits */
     const kr_answer_sink *sinks;
     uint32_t n;
     const uint32_t *alive;
@@ -20,6 +21,9 @@ typedef struct kr_answer {
     int leaves_out; /* 1: row ids that do not fit are left out on every device; 0: only where nothing waits */
     kr_scan_notes notes;
 } kr_answer;
+
+/* The plans of all conditions, one after the other; the error says which condition is wrong. */
+kr_status kr_scan_make_plans(const kr_answer *answer, kr_plan *plans, kr_error *err);
 
 /* Waits only if an array is in host memory that the device does not reach. */
 void kr_scan_answer_all(kr_work *work, const kr_answer *answer);

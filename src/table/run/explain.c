@@ -7,6 +7,30 @@
 
 enum { LEAF_NBYTES = 200 };
 
+/* The codes of texts that the kind looks for. */
+static void explain_codes(const kr_plan_columns *columns, const kr_leaf *leaf, char *text, size_t nbytes)
+{
+    enum { SHOWN = 3 };
+    if (leaf->other != KR_NO_COLUMN || !kr_plan_has_texts(columns, leaf->column) || !leaf->n_intervals)
+        return;
+    const uint64_t count = columns->texts->count(columns->of_texts, leaf->column);
+    kr_leaf_text_add(text, nbytes, "  codes of %s:", columns->names[leaf->column]);
+    for (uint64_t i = 0; i < leaf->n_intervals && i < SHOWN; ++i) {
+        const kr_interval at = leaf->intervals[i];
+        const uint64_t high = at.high < count ? at.high : count - 1;
+        if (at.low >= count)
+            kr_leaf_text_add(text, nbytes, "%s none", i ? "," : "");
+        else if (at.low == high)
+            kr_leaf_text_add(text, nbytes, "%s %llu", i ? "," : "", (unsigned long long)at.low);
+        else
+            kr_leaf_text_add(text, nbytes, "%s %llu to %llu", i ? "," : "", (unsigned long long)at.low,
+                             (unsigned long long)high);
+    }
+    if (leaf->n_intervals > SHOWN)
+        kr_leaf_text_add(text, nbytes, ", %llu more ranges", (unsigned long long)leaf->n_intervals - SHOWN);
+    kr_leaf_text_add(text, nbytes, "; of %llu texts\n", (unsigned long long)count);
+}
+
 /* A conjunction, or a leaf alone: its leaves, then what the kind says. */
 static void explain_leaves(const kr_table *table, const kr_leaf *const *leaves, uint32_t n, char *text,
                            size_t nbytes)
@@ -18,6 +42,7 @@ static void explain_leaves(const kr_table *table, const kr_leaf *const *leaves, 
     for (uint32_t i = 0; i < n; ++i) {
         kr_leaf_describe(leaves[i], &columns, line, sizeof line);
         kr_leaf_text_add(text, nbytes, "%s\n", line);
+        explain_codes(&columns, leaves[i], text, nbytes);
     }
     const size_t now = strlen(text);
     if (table->ops->explain && now > used)

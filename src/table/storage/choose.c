@@ -48,7 +48,7 @@ static kr_status stand_in(kr_spec *spec, kr_error *err)
 
 static kr_status choose_best(kr_table_job *job, kr_spec *spec, kr_error *err)
 {
-    const kr_table_shape shape = {job->device, spec, job->columns[0].count, job->n_columns, job->columns};
+    const kr_table_shape shape = {job->device, spec, job->columns[0].count, job->n_columns, job->seen};
     const uint32_t n = sizeof choices / sizeof *choices;
     uint32_t left_out = 0;
     kr_status status = KR_OK;

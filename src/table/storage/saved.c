@@ -1,6 +1,7 @@
 #include "table/storage/saved.h"
 #include "base/image/pieces.h"
 #include "base/image/saved.h"
+#include "table/storage/texts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +22,69 @@ static kr_status check_name(const kr_table *table, uint32_t c, kr_error *err)
     return KR_OK;
 }
 
+/* What a file says of texts: there are none; codes of a dictionary of the caller's; the texts follow; those
+ * of an earlier column. */
+enum { NO_TEXTS, CALLERS_TEXTS, TEXTS, TEXTS_OF_COLUMN };
+
+/* The first column that has the dictionary of column c. */
+static uint32_t first_with_texts(const kr_table *table, uint32_t c)
+{
+    uint32_t first = 0;
+    while (table->dictionary_of[first] != table->dictionary_of[c])
+        ++first;
+    return first;
+}
+
+static uint32_t texts_of(const kr_table *table, uint32_t c)
+{
+    if (!table->dictionary_of[c])
+        return table->columns[c].dictionary ? CALLERS_TEXTS : NO_TEXTS;
+    return first_with_texts(table, c) == c ? TEXTS : TEXTS_OF_COLUMN;
+}
+
+/* LOAD: a dictionary of the table's own. */
+static void image_dictionary(kr_image *image, kr_table *table, uint32_t c)
+{
+    const uint32_t entered = kr_image_enter(image, "dictionary");
+    kr_texts *texts =
+        image->task == KR_IMAGE_SAVE ? (kr_texts *)kr_table_dictionary_of(table, c)->texts : NULL;
+    kr_texts_image(image, &texts);
+    if (image->task == KR_IMAGE_LOAD && texts)
+        kr_table_add_texts(table, c, texts, 0);
+    kr_image_leave(image, entered);
+}
+
+static void image_texts(kr_image *image, kr_table *table, uint32_t c, const kr_table_load_job *job,
+                        uint32_t type)
+{
+    kr_column *column = table->columns + c;
+    uint32_t kind = image->task == KR_IMAGE_SAVE ? texts_of(table, c) : NO_TEXTS, of = 0;
+    kr_image_u32(image, "texts", &kind, NO_TEXTS, type == KR_U32 ? TEXTS_OF_COLUMN : NO_TEXTS);
+    if (!kr_work_goes_on(image->work) || image->task == KR_IMAGE_OWN)
+        return;
+    if (kind == TEXTS_OF_COLUMN && image->task == KR_IMAGE_SAVE)
+        of = first_with_texts(table, c);
+    if (kind == TEXTS)
+        image_dictionary(image, table, c);
+    if (kind == TEXTS_OF_COLUMN)
+        kr_image_u32(image, "texts of column", &of, 0, c ? c - 1 : 0);
+    if (!kr_image_loads(image))
+        return;
+    KR_STEP(image->work,
+            kr_saved_dictionary(job->saved, c, kind == CALLERS_TEXTS, &column->dictionary, image->work->err));
+    if (kind == TEXTS_OF_COLUMN && (of >= c || !kr_table_dictionary_of(table, of)))
+        kr_image_refuse(image, "column %u has the texts of column %u, which has none", c, of);
+    else if (kind == TEXTS_OF_COLUMN)
+        kr_table_add_texts(table, c, kr_table_dictionary_of(table, of)->texts, 0);
+    if (kr_image_loads(image) && kind >= TEXTS)
+        column->dictionary = kr_table_dictionary_of(table, c)->texts->id;
+}
+
 /* All but the arrays; returns whether there is validity. */
 static uint32_t image_facts(kr_image *image, kr_table *table, uint32_t c, const kr_table_load_job *job)
 {
     kr_column *column = table->columns + c;
-    uint32_t type = (uint32_t)column->type, unit = KR_UNIT_NONE, has_texts = column->dictionary != 0;
+    uint32_t type = (uint32_t)column->type, unit = KR_UNIT_NONE;
     uint32_t has_validity = column->validity && column->count;
     uint64_t offset = has_validity ? column->validity_offset : 0;
     if (image->task == KR_IMAGE_SAVE && type == KR_TIMESTAMP64)
@@ -33,16 +92,17 @@ static uint32_t image_facts(kr_image *image, kr_table *table, uint32_t c, const 
     kr_image_text(image, "name", table->names + c);
     kr_image_u32(image, "type", &type, KR_U8, KR_TIMESTAMP64);
     kr_image_u32(image, "unit", &unit, KR_UNIT_NONE, KR_UNIT_NS);
-    kr_image_u32(image, "texts", &has_texts, 0, type == KR_U32);
+    image_texts(image, table, c, job, type);
     kr_image_u32(image, "has validity", &has_validity, 0, table->n_rows != 0);
     kr_image_u64(image, "validity offset", &offset, 0, has_validity ? 7 : 0);
     if (!kr_image_loads(image))
         return has_validity;
     KR_STEP(image->work, check_name(table, c, image->work->err));
-    *column = (kr_column){.type = (kr_type)type, .count = table->n_rows, .validity_offset = offset};
+    *column = (kr_column){.type = (kr_type)type,
+                          .count = table->n_rows,
+                          .validity_offset = offset,
+                          .dictionary = column->dictionary};
     table->units[c] = (kr_unit)unit;
-    KR_STEP(image->work,
-            kr_saved_dictionary(job->saved, c, (int)has_texts, &column->dictionary, image->work->err));
     return has_validity;
 }
 
@@ -92,6 +152,8 @@ static void take_arrays(kr_work *work, kr_table *table)
     table->columns = kr_work_array(work, n, sizeof *table->columns, "a table");
     table->names = kr_work_array(work, n, sizeof *table->names, "a table");
     table->units = kr_work_array(work, n, sizeof *table->units, "a table");
+    table->dictionaries = kr_work_array(work, n, sizeof *table->dictionaries, "a table");
+    table->dictionary_of = kr_work_array(work, n, sizeof *table->dictionary_of, "a table");
 }
 
 /* `job`: of a walk that loads. */

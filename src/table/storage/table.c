@@ -3,6 +3,7 @@
 #include "base/image/saved.h"
 #include "base/key/key.h"
 #include "table/results/totals.h"
+#include "table/storage/texts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,10 +101,13 @@ static kr_table *begin(kr_work *work, const kr_table_job *job)
     made->n_columns = n;
     made->options = job->options;
     made->options.units = NULL; /* the caller's */
+    made->options.texts = NULL;
     snprintf(made->info.reason, sizeof made->info.reason, "%s", job->reason);
     made->residents = kr_work_array(work, n, sizeof *made->residents, "a table");
     made->columns = kr_work_array(work, n, sizeof *made->columns, "a table");
     made->names = kr_work_array(work, n, sizeof *made->names, "a table");
+    made->dictionaries = kr_work_array(work, n, sizeof *made->dictionaries, "a table");
+    made->dictionary_of = kr_work_array(work, n, sizeof *made->dictionary_of, "a table");
     if (job->options.units)
         made->units = kr_work_array(work, n, sizeof *made->units, "a table");
     if (made->units)
@@ -128,6 +132,8 @@ uint32_t kr_table_components(const kr_table *table, kr_component components[KR_T
         components[n++] = (kr_component){"spare room", held - used};
     if (table->alive.data)
         components[n++] = (kr_component){"alive rows", table->alive.nbytes};
+    if (kr_table_texts_nbytes(table))
+        components[n++] = (kr_component){"texts", kr_table_texts_nbytes(table)};
     return n + table->ops->components(table->self, components + n);
 }
 
@@ -180,7 +186,9 @@ static void build(kr_work *work, kr_table *table, const kr_table_job *job)
     for (uint32_t c = 0; c < job->n_columns; ++c) {
         KR_STEP(work,
                 kr_device_report(job->device, "copy", table->n_rows, (double)c / job->n_columns, work->err));
-        bring_column(work, job, job->columns + c, table->residents + c, table->columns + c);
+        if (!kr_strings_are(job->columns[c].type))
+            bring_column(work, job, job->columns + c, table->residents + c, table->columns + c);
+        kr_table_bring_texts(work, table, job, c);
     }
     kr_work_lap(work, "copy");
     const kr_table_build build = kr_table_build_of(table, table->columns, table->n_rows);
@@ -224,6 +232,7 @@ void kr_table_destroy(kr_table *table)
             free(table->names[c]);
     }
     kr_buffer_release(table->device, &table->alive, NULL);
+    kr_table_release_texts(table);
     if (table->saved)
         kr_saved_release(table->saved);
     free(table->names);
@@ -237,15 +246,20 @@ void kr_table_destroy(kr_table *table)
 
 kr_status kr_table_need(const kr_table_job *job, kr_need *need, kr_error *err)
 {
-    const kr_table_shape shape = {job->device, job->spec, job->columns[0].count, job->n_columns,
-                                  job->columns};
+    const kr_table_shape shape = {job->device, job->spec, job->columns[0].count, job->n_columns, job->seen};
     kr_need made = {0};
     const kr_status status = kr_table_ops(job->spec)->estimate(&shape, &made, err);
+    uint64_t beside = 0; /* at the peak of making the codes of a column */
     for (uint32_t c = 0; c < job->n_columns; ++c) {
         const uint64_t nbytes = copied_nbytes(job, job->columns + c);
-        made.footprint_nbytes += nbytes;
-        made.peak_nbytes += nbytes;
+        const int is_text = kr_strings_are(job->columns[c].type);
+        const kr_need of = is_text ? kr_table_texts_need(job, c) : (kr_need){nbytes, nbytes};
+        made.footprint_nbytes += of.footprint_nbytes;
+        made.peak_nbytes += of.footprint_nbytes;
+        beside =
+            of.peak_nbytes - of.footprint_nbytes > beside ? of.peak_nbytes - of.footprint_nbytes : beside;
     }
+    made.peak_nbytes += beside;
     if (status == KR_OK)
         *need = made;
     return status;
@@ -258,7 +272,9 @@ kr_plan_columns kr_table_plan_columns(const kr_table *table)
                              .names = (const char *const *)table->names,
                              .find_text = table->options.find_text,
                              .ctx = table->options.ctx,
-                             .units = table->units};
+                             .units = table->units,
+                             .texts = table->n_dictionaries ? &kr_table_plan_texts : NULL,
+                             .of_texts = table};
 }
 
 /* The bitmap of alive rows has as many as were counted, and all bits behind them. */

@@ -5,6 +5,8 @@
 #include "index/kinds/column.h"
 #include "table/family.h"
 
+typedef struct kr_table_dictionary kr_table_dictionary; /* table/storage/texts.h */
+
 struct kr_table {
     kr_device *device;
     const kr_scan_ops *ops;
@@ -19,6 +21,9 @@ struct kr_table {
     uint64_t n_alive;
     char **names;
     kr_table_options options;
+    kr_table_dictionary *dictionaries; /* room for one for each column */
+    uint32_t *dictionary_of;           /* of each column one more than which it has; 0: none */
+    uint32_t n_dictionaries;
     kr_unit *units;   /* of the options, copied; or NULL */
     kr_phases phases; /* of the build or the last change */
     uint64_t version; /* raised by every change */
@@ -41,6 +46,7 @@ typedef struct kr_table_job {
     kr_device *device;
     const kr_spec *spec;
     const kr_column *columns;
+    const kr_column *seen; /* as kinds see them: codes in the place of texts, without data */
     const char *const *names;
     uint32_t n_columns;
     kr_table_options options;
@@ -63,7 +69,7 @@ void kr_table_check(kr_work *work, const kr_table *table);
 void kr_table_validate_all(kr_work *work, const kr_table *table);
 
 /* The columns, what belongs to them, and what the family has; returns how many. */
-enum { KR_TABLE_COMPONENTS_MOST = KR_COMPONENTS_MOST + 3 };
+enum { KR_TABLE_COMPONENTS_MOST = KR_COMPONENTS_MOST + 4 };
 uint64_t kr_table_nbytes(const kr_table *table);
 uint32_t kr_table_components(const kr_table *table, kr_component components[KR_TABLE_COMPONENTS_MOST]);
 

@@ -499,7 +499,7 @@ static void points_at_errors(void **state)
     refuse("a in 1", KR_ERR_FORMAT, "character 6, at \"1\": expected '('");
     refuse("a in (1", KR_ERR_FORMAT, "character 8, its end: expected ')'");
     refuse("a between 1", KR_ERR_FORMAT, "expected 'and'");
-    refuse("a not 1", KR_ERR_FORMAT, "expected BETWEEN or IN");
+    refuse("a not 1", KR_ERR_FORMAT, "expected BETWEEN, IN or LIKE");
     refuse("a is 1", KR_ERR_FORMAT, "expected 'null'");
     refuse("text = 'x", KR_ERR_FORMAT, "character 8, at \"'x\": this quote is not closed");
     refuse("a < 5 ; i", KR_ERR_FORMAT, "character 7, at \"; i\": no condition has this character");
