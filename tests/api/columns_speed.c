@@ -1,10 +1,11 @@
 /* An index over (symbol, time) beside one of the same keys folded by hand: the same answers, and the times of
  * both.
  *
- *     build/cpu/tests/api.columns_speed LOG2_ROWS THREADS [SPEC]
+ *     build/cpu/tests/api.columns_speed LOG2_ROWS THREADS [SPEC [DEVICE]]
  *
- * Lookups are prepared. Times of either include what makes keys of the columns; of runs in turn the fastest
- * of each counts. */
+ * Lookups are prepared. On a CPU the times of either include what makes keys of the columns. On a GPU columns,
+ * keys and answers are in its memory, and keys that were folded by hand are there already, which favours them.
+ * Of runs in turn the fastest of each counts. */
 #include "../support/random.h"
 #include "check.h"
 
@@ -25,6 +26,9 @@ typedef struct side {
     int64_t *times, *ends;
     uint64_t *keys, *last_keys;
 } side;
+
+static kr_device *device;
+static int is_host; /* 1: the device works in host memory */
 
 static double seconds(void)
 {
@@ -52,6 +56,38 @@ static void fold(const side *s, const int64_t *times, uint64_t *keys)
 {
     for (uint64_t i = 0; i < s->n; ++i)
         keys[i] = (uint64_t)s->symbols[i] << SYMBOL_SHIFT | (uint64_t)(times[i] - day_start);
+}
+
+/* A copy where the device has its memory; on a CPU the array itself. */
+static void *place(void *array, uint64_t nbytes)
+{
+    void *there = array;
+    if (is_host)
+        return array;
+    WORKS(kr_memory_allocate(device, nbytes, NULL, &there, &err));
+    WORKS(kr_memory_copy(device, there, array, nbytes, NULL, &err));
+    return there;
+}
+
+static void displace(void *there, uint64_t nbytes)
+{
+    if (!is_host)
+        kr_memory_release(device, there, nbytes, NULL);
+}
+
+static side place_side(const side *s)
+{
+    return (side){s->n, place(s->symbols, s->n * 4), place(s->times, s->n * 8), place(s->ends, s->n * 8),
+                  place(s->keys, s->n * 8), place(s->last_keys, s->n * 8)};
+}
+
+static void displace_side(const side *s)
+{
+    displace(s->last_keys, s->n * 8);
+    displace(s->keys, s->n * 8);
+    displace(s->ends, s->n * 8);
+    displace(s->times, s->n * 8);
+    displace(s->symbols, s->n * 4);
 }
 
 /* A prepared lookup of either sort, which owns its memory, so that no run pays for fresh pages. */
@@ -90,13 +126,6 @@ static kr_prepared *prepare_keys(kr_index *index, way what, const side *s, const
     return made;
 }
 
-static double run_columns(kr_prepared *prepared)
-{
-    const double start = seconds();
-    WORKS(kr_prepared_run(prepared, NULL, &err));
-    return seconds() - start;
-}
-
 /* The nearest key may be one of another symbol. */
 static void drop_others(const side *probes, const side *rows, uint32_t *found)
 {
@@ -105,70 +134,97 @@ static void drop_others(const side *probes, const side *rows, uint32_t *found)
             found[i] = KR_NO_ROW;
 }
 
+static double run_columns(kr_prepared *prepared)
+{
+    const double start = seconds();
+    WORKS(kr_prepared_run(prepared, NULL, &err));
+    WORKS(kr_device_sync(device, NULL, &err));
+    return seconds() - start;
+}
+
 static double run_keys(kr_prepared *prepared, way what, const side *s, const side *rows, uint32_t *found)
 {
     const double start = seconds();
-    fold(s, s->times, s->keys);
-    if (what == RANGES)
+    if (is_host)
+        fold(s, s->times, s->keys);
+    if (is_host && what == RANGES)
         fold(s, s->ends, s->last_keys);
     WORKS(kr_prepared_run(prepared, NULL, &err));
-    if (what >= NEAREST)
+    WORKS(kr_device_sync(device, NULL, &err));
+    if (is_host && what >= NEAREST)
         drop_others(s, rows, found);
     return seconds() - start;
 }
 
 static void compare(kr_index *columns, kr_index *keys, const side *rows, const side *probes, way what)
 {
-    uint64_t *left = calloc(probes->n, 8), *right = calloc(probes->n, 8);
     const kr_result result = what == RANGES ? KR_RESULT_COUNT : KR_RESULT_ROW;
-    const kr_sink first = {.struct_size = sizeof first, .result = result, .out = left};
-    const kr_sink second = {.struct_size = sizeof second, .result = result, .out = right};
-    kr_prepared *by_columns = prepare_columns(columns, what, probes, &first);
-    kr_prepared *by_keys = prepare_keys(keys, what, probes, &second);
+    const uint64_t nbytes = probes->n * (result == KR_RESULT_COUNT ? 8 : 4);
+    void *left = calloc(1, nbytes), *right = calloc(1, nbytes);
+    void *left_there = place(left, nbytes), *right_there = place(right, nbytes);
+    const side there = place_side(probes);
+    const kr_sink first = {.struct_size = sizeof first, .result = result, .out = left_there};
+    const kr_sink second = {.struct_size = sizeof second, .result = result, .out = right_there};
+    kr_prepared *by_columns = prepare_columns(columns, what, &there, &first);
+    kr_prepared *by_keys = prepare_keys(keys, what, &there, &second);
     double one = 1e9, other = 1e9;
     for (int round = 0; round < ROUNDS; ++round) {
-        const double now = run_columns(by_columns),
-                     then = run_keys(by_keys, what, probes, rows, (uint32_t *)right);
+        const double now = run_columns(by_columns), then = run_keys(by_keys, what, probes, rows, right);
         one = now < one ? now : one;
         other = then < other ? then : other;
     }
-    CHECK(memcmp(left, right, probes->n * (result == KR_RESULT_COUNT ? 8 : 4)) == 0);
-    printf("%-20s columns %.1f ns, keys folded by hand %.1f ns: %.3f times as long\n", names[what],
+    WORKS(kr_memory_copy(device, left, left_there, is_host ? 0 : nbytes, NULL, &err));
+    WORKS(kr_memory_copy(device, right, right_there, is_host ? 0 : nbytes, NULL, &err));
+    if (what >= NEAREST)
+        drop_others(probes, rows, right);
+    CHECK(memcmp(left, right, nbytes) == 0);
+    printf("%-20s columns %.3f ns, keys folded by hand %.3f ns: %.3f times as long\n", names[what],
            1e9 * one / (double)probes->n, 1e9 * other / (double)probes->n, one / other);
     kr_prepared_destroy(by_keys);
     kr_prepared_destroy(by_columns);
+    displace_side(&there);
+    displace(right_there, nbytes);
+    displace(left_there, nbytes);
     free(right);
     free(left);
 }
 
+static void draw(kr_rng *rng, side *rows, side *probes)
+{
+    for (uint64_t i = 0; i < rows->n; ++i) {
+        rows->symbols[i] = (uint32_t)kr_rng_below(rng, SYMBOLS);
+        rows->times[i] = day_start + 1000 + (int64_t)kr_rng_below(rng, (uint64_t)day);
+    }
+    for (uint64_t i = 0; i < probes->n; ++i) {
+        const uint64_t row = kr_rng_below(rng, rows->n);
+        probes->symbols[i] = rows->symbols[row];
+        probes->times[i] = rows->times[row] + (int64_t)kr_rng_below(rng, 2) - (int64_t)kr_rng_below(rng, 2);
+        probes->ends[i] = probes->times[i] + 1000000;
+    }
+    fold(rows, rows->times, rows->keys);
+    fold(probes, probes->times, probes->keys);
+    fold(probes, probes->ends, probes->last_keys);
+}
+
 int main(int argc, char **argv)
 {
-    const uint64_t n = (uint64_t)1 << (argc > 1 ? atoi(argv[1]) : 14);
+    const uint64_t n = (uint64_t)1 << (argc > 1 ? atoi(argv[1]) : 14), most = (uint64_t)1 << 26;
     const kr_device_options options = {.struct_size = sizeof options,
                                        .threads = argc > 2 ? (uint32_t)atoi(argv[2]) : 1};
-    const char *spec = argc > 3 ? argv[3] : "best";
-    kr_device *device = NULL;
+    const char *spec = argc > 3 ? argv[3] : "best", *name = argc > 4 ? argv[4] : "cpu";
     kr_index *columns = NULL, *keys = NULL;
     kr_rng rng = {7};
-    side rows = make_side(n), probes = make_side(n < 1 << 22 ? n : 1 << 22);
-    for (uint64_t i = 0; i < n; ++i) {
-        rows.symbols[i] = (uint32_t)kr_rng_below(&rng, SYMBOLS);
-        rows.times[i] = day_start + 1000 + (int64_t)kr_rng_below(&rng, (uint64_t)day);
-    }
-    for (uint64_t i = 0; i < probes.n; ++i) {
-        const uint64_t row = kr_rng_below(&rng, n);
-        probes.symbols[i] = rows.symbols[row];
-        probes.times[i] = rows.times[row] + (int64_t)kr_rng_below(&rng, 2) - (int64_t)kr_rng_below(&rng, 2);
-        probes.ends[i] = probes.times[i] + 1000000;
-    }
+    is_host = strcmp(name, "cpu") == 0;
+    const uint64_t limit = is_host ? most >> 4 : most;
+    side rows = make_side(n), probes = make_side(n < limit ? n : limit);
+    draw(&rng, &rows, &probes);
     const kr_column of[2] = {{.type = KR_U32, .count = n, .data = rows.symbols},
                              {.type = KR_TIMESTAMP64, .count = n, .data = rows.times}};
     const kr_column folded = {.type = KR_U64, .count = n, .data = rows.keys};
-    WORKS(kr_device_open("cpu", &options, &device, &err));
-    fold(&rows, rows.times, rows.keys);
+    WORKS(kr_device_open(name, &options, &device, &err));
     WORKS(kr_index_create_columns(device, spec, of, 2, NULL, NULL, &columns, &err));
     WORKS(kr_index_create(device, spec, &folded, NULL, NULL, &keys, &err));
-    for (way what = POINTS; what < WAYS; ++what)
+    for (way what = POINTS; what < WAYS && !failures; ++what)
         compare(columns, keys, &rows, &probes, what);
     kr_index_destroy(keys);
     kr_index_destroy(columns);
