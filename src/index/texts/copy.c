@@ -30,3 +30,15 @@ void kr_texts_copy_rows(kr_work *w, const kr_strings *strings, const uint32_t *r
         .strings = *strings, .rows = rows, .offsets = offsets, .bytes = bytes, .n = n};
     kr_work_run(w, &texts_copy, &params, n);
 }
+
+uint32_t kr_texts_length_of_all(kr_work *w, const uint64_t *offsets, uint64_t n, uint64_t nbytes)
+{
+    uint64_t uneven = 0;
+    if (!n || nbytes % n || nbytes / n > UINT32_MAX)
+        return 0;
+    const texts_even_params params = {offsets, kr_work_counters(w, 1), nbytes / n};
+    kr_work_run(w, &texts_even, &params, n);
+    kr_work_read(w, &uneven, params.uneven, sizeof uneven);
+    kr_work_give(w, params.uneven);
+    return uneven ? 0 : (uint32_t)params.each;
+}

@@ -29,6 +29,21 @@ KR_BODY void texts_measure_row(const texts_copy_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(texts_measure, texts_copy_params, texts_measure_row);
 
+/* Whether text i begins where it would if all had `each` bytes. */
+typedef struct texts_even_params {
+    const uint64_t *offsets;
+    uint64_t *uneven; /* begins as 0 */
+    uint64_t each;
+} texts_even_params;
+kr_assert_size(texts_even_params, 24);
+
+KR_BODY void texts_even_row(const texts_even_params *p, uint64_t i)
+{
+    if (kr_load(p->offsets + i) != i * p->each && !*p->uneven)
+        kr_atomic_max64(p->uneven, 1);
+}
+KR_MAP_PROGRAM(texts_even, texts_even_params, texts_even_row);
+
 /* Texts longer than this are copied by a group together. */
 enum { COPY_ALONE = 64 };
 

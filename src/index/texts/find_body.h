@@ -20,7 +20,8 @@ KR_BODY int texts_verify_begin(const texts_verify_params *p, uint64_t i, texts_v
     s->is_near = 0;
     if (s->code == KR_NO_ROW)
         return 0;
-    kr_prefetch((const int64_t *)p->texts.data + s->code);
+    if (!p->texts.each)
+        kr_prefetch((const int64_t *)p->texts.data + s->code);
     return 1;
 }
 

@@ -24,7 +24,7 @@ typedef struct kr_strings {
     uint64_t base, end; /* of offsets: the offsets of bytes[0] and of the byte behind them; of views end is
                            the number of buffers */
     uint32_t form;      /* KR_STRINGS_* */
-    uint32_t reserved;
+    uint32_t each;      /* not 0: every text has so many bytes, and no offset need be read */
 } kr_strings;
 kr_assert_size(kr_strings, 64);
 
@@ -56,6 +56,11 @@ KR_BODY uint32_t kr_strings_read_offsets(const kr_strings *s, uint64_t row, kr_s
     const int wide = s->form == KR_STRINGS_OFFSETS64;
     const int64_t *far = (const int64_t *)s->data;
     const int32_t *near = (const int32_t *)s->data;
+    if (s->each) {
+        text->bytes = s->bytes + row * s->each;
+        text->n = s->each;
+        return KR_STRINGS_WHOLE;
+    }
     const int64_t from = wide ? kr_load(far + row) : kr_load(near + row);
     const int64_t to = wide ? kr_load(far + row + 1) : kr_load(near + row + 1);
     if (to < from)

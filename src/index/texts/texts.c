@@ -42,7 +42,8 @@ kr_strings kr_texts_strings(const kr_texts *texts)
     return (kr_strings){.data = texts->offsets.data,
                         .bytes = texts->bytes.data,
                         .end = texts->n_bytes,
-                        .form = KR_STRINGS_OFFSETS64};
+                        .form = KR_STRINGS_OFFSETS64,
+                        .each = texts->each};
 }
 
 uint64_t kr_texts_nbytes(const kr_texts *texts)
@@ -112,6 +113,7 @@ static void copy_texts(kr_work *w, kr_texts *made, const kr_strings *strings, ui
     uint8_t *bytes = kr_work_take(w, made->n_bytes + 8, "texts");
     kr_texts_copy_rows(w, strings, rows, n, offsets, bytes);
     kr_work_fill(w, KR_PLACE_IN(bytes, made->n_bytes), 0, 8);
+    made->each = kr_texts_length_of_all(w, offsets, n, made->n_bytes);
     made->offsets = (kr_buffer){offsets, (n + 1) * sizeof *offsets, 0};
     made->bytes = (kr_buffer){bytes, made->n_bytes + 8, 0};
     kr_work_lap(w, "texts");

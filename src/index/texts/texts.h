@@ -23,6 +23,7 @@ struct kr_texts {
     uint32_t reseeds;    /* seeds that were given up since texts shared a hash */
     uint64_t n;          /* texts */
     uint64_t n_bytes;    /* of all */
+    uint32_t each;       /* bytes of every text, if all have as many, else 0 */
     uint64_t id;         /* kr_column.dictionary of its codes */
     kr_buffer offsets;   /* int64_t, n + 1 */
     kr_buffer bytes;     /* padded by 8 */
@@ -102,6 +103,8 @@ kr_column kr_texts_column(const kr_texts *texts);
  * KR_NO_ROW has an empty text; other rows are below n_rows, or this fails. Blocks. */
 uint64_t kr_texts_measure_rows(kr_work *work, const kr_strings *strings, uint64_t n_rows,
                                const uint32_t *rows, uint64_t n, uint64_t *offsets);
+/* The bytes of each of n > 0 texts if all have as many, else 0. Blocks. */
+uint32_t kr_texts_length_of_all(kr_work *work, const uint64_t *offsets, uint64_t n, uint64_t nbytes);
 void kr_texts_copy_rows(kr_work *work, const kr_strings *strings, const uint32_t *rows, uint64_t n,
                         uint64_t *offsets, uint8_t *bytes);
 
