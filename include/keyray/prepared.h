@@ -7,6 +7,7 @@
 
 #include <keyray/lookups.h>
 #include <keyray/scans.h>
+#include <keyray/texts.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -69,6 +70,13 @@ KR_API kr_status kr_prepare_nearest(kr_index *index, const kr_column *probes,
 /** As kr_prepare_lookup, of kr_index_lookup_columns. Columns become keys anew in each run. */
 KR_API kr_status kr_prepare_lookup_columns(kr_index *index, const kr_column_probes *probes,
                                            const kr_sink *sink, kr_prepared **prepared, kr_error *err);
+
+/**
+ * Prepares kr_index_lookup_texts, as kr_prepare_range. Runs make codes of texts anew; a broken row, as a
+ * NULL, has no answer there. kr_text_buffer arrays of views are read now.
+ */
+KR_API kr_status kr_prepare_texts(kr_index *index, const kr_column *probes, kr_texts_bound how,
+                                  const kr_sink *sink, kr_prepared **prepared, kr_error *err);
 
 /**
  * Prepares kr_scan: n conditions of a table of kind "full" or "bindex". Scans twice, so the sinks are

@@ -2,7 +2,8 @@
 #ifndef KEYRAY_TEXTS_H
 #define KEYRAY_TEXTS_H
 
-#include <keyray/common.h>
+#include <keyray/indexes.h>
+#include <keyray/lookups.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -100,6 +101,35 @@ typedef struct kr_texts_info {
 
 /** Describes a dictionary. */
 KR_API kr_status kr_texts_query(const kr_texts *texts, kr_texts_info *info, kr_error *err);
+
+/**
+ * The dictionary of an index over texts: its own (kr_index_create of a column of texts), or one that
+ * kr_index_set_texts gave to it; NULL: it has none. The index keeps it. It is there until the index is
+ * destroyed, or changed by rows with texts that are new to it.
+ */
+KR_API const kr_texts *kr_index_texts(const kr_index *index);
+
+/**
+ * Gives a dictionary to an index of its codes: a column of u32 whose `dictionary` is that of kr_texts_info.
+ * All calls of the index then take texts, too. Several indexes may share one dictionary; it lives until
+ * kr_texts_destroy was called and all of them are gone. kr_index_update with texts that the dictionary has
+ * not gives the index a dictionary of its own.
+ *
+ * Threads: no other call may use the index meanwhile.
+ * Errors:  KR_ERR_TYPE (keys of the index are other codes, or none), KR_ERR_ARGUMENT (another device).
+ */
+KR_API kr_status kr_index_set_texts(kr_index *index, const kr_texts *texts, kr_error *err);
+
+/**
+ * Looks up the texts that each probe says by one bound or a prefix: `>=`, `>`, `<=`, `<`, LIKE 'ab%'. For
+ * both bounds, use kr_index_range. A NULL has no answer.
+ *
+ * Memory, stream, threads: as kr_index_range.
+ * Errors:  as kr_index_range; KR_ERR_TYPE if keys of the index, or the probes, are no texts;
+ *          KR_ERR_UNSUPPORTED for a dictionary with ranges=off.
+ */
+KR_API kr_status kr_index_lookup_texts(kr_index *index, const kr_column *probes, kr_texts_bound how,
+                                       const kr_sink *sink, kr_stream *stream, kr_error *err);
 
 /** Releases a dictionary. Waits for what was enqueued on it. */
 KR_API void kr_texts_destroy(kr_texts *texts);

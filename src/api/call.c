@@ -6,14 +6,24 @@
 
 #include <stdlib.h>
 
-static kr_status check_probes(const kr_index *index, const kr_column *column, const char *what, int *reaches,
-                              kr_error *err)
+kr_status kr_call_check_keys(const kr_index *index, const kr_column *column, const char *what, int *reaches,
+                             kr_error *err)
 {
-    const kr_status status = kr_column_check(index->device, column, what, reaches, err);
+    const int are_texts = column && kr_strings_are(column->type);
+    kr_status status = KR_OK;
+    if (!are_texts)
+        status = kr_column_check(index->device, column, what, reaches, err);
+    else if (index->texts)
+        return kr_strings_check(index->device, column, what, NULL, err); /* codes will be in device memory */
+    if (status == KR_OK && index->texts && !column->dictionary)
+        return kr_fail(err, KR_ERR_TYPE,
+                       "%s are %s, but the index holds texts (%s): give texts, or their codes "
+                       "(kr_texts_encode with kr_index_texts)",
+                       what, kr_type_name(column->type), kr_type_name(index->text_type));
     if (status == KR_OK && column->type != index->info.type)
         return kr_fail(err, KR_ERR_TYPE,
-                       "%s are %s, but the index holds %s: convert one to the type of the other", what,
-                       kr_type_name(column->type), kr_type_name(index->info.type));
+                       "%s are %s, but the index holds %s: convert them to the type of the index", what,
+                       kr_type_name(column->type), kr_type_name(kr_index_type(index)));
     return status == KR_OK
                ? kr_column_check_texts(what, column->dictionary, "the index", index->dictionary, err)
                : status;
@@ -26,6 +36,20 @@ kr_status kr_call_check_single(const kr_index *index, const char *instead, kr_er
                             : KR_OK;
 }
 
+static kr_status check_pair(const kr_wanted *w, kr_error *err)
+{
+    const int texts = kr_strings_are(w->lower->type);
+    if (w->is_range && w->lower->count != w->upper->count)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "%llu lower bounds and %llu upper bounds: give one of each per range",
+                       (unsigned long long)w->lower->count, (unsigned long long)w->upper->count);
+    if (w->is_range && texts != kr_strings_are(w->upper->type))
+        return kr_fail(err, KR_ERR_TYPE,
+                       "lower bounds are %s and upper bounds are %s: give texts or codes as both",
+                       kr_type_name(w->lower->type), kr_type_name(w->upper->type));
+    return KR_OK;
+}
+
 kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stream *stream, int *reaches,
                               kr_error *err)
 {
@@ -35,14 +59,25 @@ kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stre
         return kr_fail(err, KR_ERR_ARGUMENT, "the stream belongs to another device than the index");
     kr_status status = kr_call_check_single(index, "kr_index_lookup_columns", err);
     if (status == KR_OK)
-        status = check_probes(index, w->lower, w->is_range ? "lower bounds" : "probes", reaches, err);
+        status = kr_call_check_keys(index, w->lower, w->is_range ? "lower bounds" : "probes", reaches, err);
     if (status == KR_OK && w->is_range)
-        status = check_probes(index, w->upper, "upper bounds", reaches, err);
-    if (status == KR_OK && w->is_range && w->lower->count != w->upper->count)
-        return kr_fail(err, KR_ERR_ARGUMENT,
-                       "%llu lower bounds and %llu upper bounds: give one of each per range",
-                       (unsigned long long)w->lower->count, (unsigned long long)w->upper->count);
-    return status;
+        status = kr_call_check_keys(index, w->upper, "upper bounds", reaches, err);
+    return status == KR_OK ? check_pair(w, err) : status;
+}
+
+kr_status kr_call_check_how(const kr_index *index, const kr_column *probes, kr_texts_bound how, kr_error *err)
+{
+    if (!index || !probes)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s is NULL", index ? "probes" : "index");
+    if ((unsigned)how < KR_TEXTS_FROM || (unsigned)how > KR_TEXTS_PREFIX)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%d is none of kr_texts_bound", (int)how);
+    if (!index->texts)
+        return kr_fail(err, KR_ERR_TYPE, "the index holds %s, not texts: use kr_index_range",
+                       kr_type_name(index->info.type));
+    if (!kr_strings_are(probes->type))
+        return kr_fail(err, KR_ERR_TYPE, "the probes are %s, but texts are wanted",
+                       kr_type_name(probes->type) ? kr_type_name(probes->type) : "not a column type");
+    return KR_OK;
 }
 
 int kr_call_sink_needs_values(const kr_sink *sink)
@@ -139,35 +174,58 @@ static void read_counters(kr_work *w, const kr_call *c, kr_report *report)
     free(counters);
 }
 
-static void make_query(kr_work *w, kr_call *c, const kr_wanted *wanted)
+/* Of texts. */
+static void make_texts_query(kr_work *w, kr_call *c, const kr_wanted *wanted, kr_nearby *near)
+{
+    const kr_texts *texts = c->index->texts;
+    const int is_range = wanted->is_range || wanted->how;
+    const kr_texts_probes probes = {wanted->lower, wanted->is_range ? wanted->upper : NULL, wanted->how,
+                                    wanted->enqueues};
+    KR_STEP(w, kr_texts_check_probes(texts, is_range, wanted->is_nearest ? near : NULL, w->err));
+    KR_STEP(w, wanted->is_nearest ? kr_kind_check(c->index->spec.kind, KR_CAN_NEAREST, w->err)
+                                  : kr_query_check(c->index->spec.kind, is_range, w->err));
+    if (!kr_work_goes_on(w))
+        return;
+    if (wanted->is_nearest)
+        kr_texts_make_nearest(w, texts, &probes, near, &c->keys[0]);
+    else
+        kr_texts_make_keys(w, texts, &probes, c->keys);
+    c->lower = &c->keys[0];
+    c->upper = is_range ? &c->keys[1] : NULL;
+}
+
+void kr_call_make_query(kr_work *w, kr_call *c, const kr_wanted *wanted)
 {
     kr_nearby near;
+    c->lower = wanted->lower;
+    c->upper = wanted->upper;
     if (wanted->probes) {
         kr_call_make_columns_query(w, c, wanted->probes);
         return;
     }
-    if (!wanted->is_nearest) {
-        kr_query_make(w, c->index, wanted->lower, wanted->upper, &c->query);
+    if (wanted->is_nearest)
+        KR_STEP(w, kr_nearby_make(c->index->info.type, wanted->nearest, &near, w->err));
+    if (kr_work_goes_on(w) && kr_strings_are(wanted->lower->type))
+        make_texts_query(w, c, wanted, &near);
+    if (!kr_work_goes_on(w))
         return;
-    }
-    KR_STEP(w, kr_nearby_make(c->index->info.type, wanted->nearest, &near, w->err));
-    if (kr_work_goes_on(w))
-        kr_query_make_nearest(w, c->index, wanted->lower, &near, &c->query);
+    if (wanted->is_nearest)
+        kr_query_make_nearest(w, c->index, c->lower, &near, &c->query);
+    else
+        kr_query_make(w, c->index, c->lower, c->upper, &c->query);
 }
 
 void kr_call_open(kr_work *w, kr_call *c, const kr_wanted *wanted, kr_stopwatch *watch, int count_work)
 {
     c->log = (kr_probe_log){0};
     c->counters = NULL;
-    c->lower = wanted->lower;
-    c->upper = wanted->upper;
     KR_STEP(w, kr_stream_refuse_capture(w->device, w->stream, "a lookup that is not prepared", w->err));
     KR_STEP(w, kr_index_await(c->index, w->stream, w->err));
     if (watch && kr_work_goes_on(w)) { /* the stream may be one that is captured */
         kr_stopwatch_start(watch, w->device, w->stream);
         w->watch = watch;
     }
-    make_query(w, c, wanted);
+    kr_call_make_query(w, c, wanted);
     if (watch && count_work && c->index->ops->rays)
         c->counters = kr_work_counters(w, COUNTERS);
     c->query.counters = c->counters;

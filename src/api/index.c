@@ -1,4 +1,5 @@
 /* kr_index_*: check the arguments, resolve the spec, report. */
+#include "index/texts/index.h"
 #include "api/call.h"
 #include "base/util/structs.h"
 #include "index/kinds/choose.h"
@@ -8,26 +9,52 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Texts become u32 codes. Without data, only an estimate is wanted. */
+static kr_status check_key_column(kr_device *device, const kr_column *keys, kr_column *codes, kr_error *err)
+{
+    if (!keys || !kr_strings_are(keys->type)) {
+        const kr_status status = kr_column_check_shape(device, keys, "keys", NULL, err);
+        if (status == KR_OK)
+            *codes = *keys;
+        return status;
+    }
+    kr_column checked = *keys;
+    if (!keys->data)
+        checked.count = 0;
+    *codes = (kr_column){.type = KR_U32, .count = keys->count, .validity = keys->validity};
+    return kr_strings_check(device, &checked, "keys", NULL, err);
+}
+
 /* The checks that create, estimate and explain start with. */
 static kr_status resolve(kr_device *device, const char *spec, const kr_column *keys, const uint32_t *row_ids,
                          kr_spec *parsed, kr_shape *shape, const char **reason, kr_error *err)
 {
     if (!device)
         return kr_fail(err, KR_ERR_ARGUMENT, "device is NULL");
-    kr_status status = kr_column_check_shape(device, keys, "keys", NULL, err);
+    kr_column codes;
+    kr_status status = check_key_column(device, keys, &codes, err);
     if (status == KR_OK)
         status = kr_pointer_check(device, row_ids, "row_ids", NULL, err);
     if (status == KR_OK)
         status = kr_choose(device, spec, parsed, reason, err);
-    return status == KR_OK ? kr_index_shape_make(device, parsed, keys, row_ids, shape, err) : status;
+    return status == KR_OK ? kr_index_shape_make(device, parsed, &codes, row_ids, shape, err) : status;
+}
+
+/* Of the dictionary, too, where keys are texts. */
+static kr_status find_need(const kr_shape *shape, const kr_column *keys, kr_need *need, kr_error *err)
+{
+    const kr_status status = kr_choose_shape(shape, need, err);
+    if (status == KR_OK && kr_strings_are(keys->type))
+        *need = kr_texts_index_need(keys, *need);
+    return status;
 }
 
 /* The failed allocation is one of several: adds the bytes that all of them need. */
-static void add_need(const kr_shape *shape, kr_error *err)
+static void add_need(const kr_shape *shape, const kr_column *keys, kr_error *err)
 {
     kr_need need;
     const size_t used = strlen(err->text);
-    if (kr_choose_shape(shape, &need, NULL) == KR_OK)
+    if (find_need(shape, keys, &need, NULL) == KR_OK)
         snprintf(err->text + used, sizeof err->text - used, "; the whole build needs up to %llu bytes",
                  (unsigned long long)need.peak_nbytes);
 }
@@ -43,27 +70,23 @@ kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_create: row_ids must be aligned to 4 bytes");
     kr_status status = resolve(device, spec, keys, row_ids, &parsed, &shape, NULL, err);
     if (status == KR_OK)
-        status = kr_column_check(device, keys, "keys", NULL, err);
+        status = kr_strings_are(keys->type) ? kr_strings_check(device, keys, "keys", NULL, err)
+                                            : kr_column_check(device, keys, "keys", NULL, err);
     if (status == KR_OK)
         status = kr_stream_check(device, stream, "kr_index_create", err);
     if (status == KR_OK)
-        status = kr_index_make(device, &parsed, keys, row_ids, stream, index, err);
+        status = kr_strings_are(keys->type)
+                     ? kr_texts_make_index(device, &parsed, keys, row_ids, stream, index, err)
+                     : kr_index_make(device, &parsed, keys, row_ids, stream, index, err);
     if (status == KR_ERR_DEVICE_MEMORY && err)
-        add_need(&shape, err);
+        add_need(&shape, keys, err);
     return status;
 }
 
 /* A column for rows of the index; `what` names it in errors. */
 static kr_status check_keys(const kr_index *index, const kr_column *keys, const char *what, kr_error *err)
 {
-    const kr_status status = kr_column_check(index->device, keys, what, NULL, err);
-    if (status == KR_OK && keys->type != index->info.type)
-        return kr_fail(err, KR_ERR_TYPE,
-                       "%s are %s, but the index holds %s: convert them to the type of the index", what,
-                       kr_type_name(keys->type), kr_type_name(index->info.type));
-    return status == KR_OK
-               ? kr_column_check_texts(what, keys->dictionary, "the index", index->dictionary, err)
-               : status;
+    return kr_call_check_keys(index, keys, what, NULL, err);
 }
 
 static kr_status check_row_ids(const kr_index *index, const uint32_t *row_ids, const char *what,
@@ -104,8 +127,10 @@ kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, const kr_c
     if (!index)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_set_keys: index is NULL");
     const kr_status status = check_change(index, row_ids, keys, stream, err);
-    return status == KR_OK && keys->count ? kr_index_set_keys_apply(index, row_ids, keys, stream, err)
-                                          : status;
+    if (status != KR_OK || !keys->count)
+        return status;
+    return kr_strings_are(keys->type) ? kr_texts_set_index_keys(index, row_ids, keys, stream, err)
+                                      : kr_index_set_keys_apply(index, row_ids, keys, stream, err);
 }
 
 kr_status kr_call_check_update(const kr_index *index, const kr_update *wanted, kr_stream *stream,
@@ -151,7 +176,11 @@ kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const u
         status = check_keys(index, &wanted.delete_keys, "delete_keys", err);
     if (status == KR_OK)
         status = kr_call_check_update(index, &wanted, stream, "kr_index_update", err);
-    return status == KR_OK ? kr_index_update_apply(index, &wanted, stream, err) : status;
+    if (status != KR_OK)
+        return status;
+    return kr_strings_are(wanted.insert_keys.type) || kr_strings_are(wanted.delete_keys.type)
+               ? kr_texts_update_index(index, &wanted, stream, err)
+               : kr_index_update_apply(index, &wanted, stream, err);
 }
 
 kr_status kr_index_query(const kr_index *index, kr_index_info *info, kr_error *err)
@@ -159,9 +188,12 @@ kr_status kr_index_query(const kr_index *index, kr_index_info *info, kr_error *e
     if (!index || !info)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_query: index or info is NULL");
     const kr_status status = kr_struct_check(&kr_struct_index_info, info, err);
-    if (status == KR_OK)
-        kr_struct_write(&kr_struct_index_info, &index->info, info);
-    return status;
+    if (status != KR_OK)
+        return status;
+    kr_index_info made = index->info;
+    made.type = kr_index_type(index);
+    kr_struct_write(&kr_struct_index_info, &made, info);
+    return KR_OK;
 }
 
 /* ---- Before a build -------------------------------------------------------------------------- */
@@ -185,7 +217,7 @@ kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column
     if (status == KR_OK)
         status = resolve(device, spec, keys, NULL, &parsed, &shape, NULL, err);
     if (status == KR_OK)
-        status = kr_choose_shape(&shape, &need, err);
+        status = find_need(&shape, keys, &need, err);
     if (status != KR_OK)
         return status;
     const kr_estimate made = {sizeof made, need.footprint_nbytes, need.peak_nbytes};
@@ -220,13 +252,13 @@ kr_status kr_index_explain(kr_device *device, kr_operation operation, const char
     if (status == KR_OK)
         status = resolve(device, spec, keys, NULL, &parsed, &shape, &reason, err);
     if (status == KR_OK)
-        status = kr_choose_shape(&shape, &need, err);
+        status = find_need(&shape, keys, &need, err);
     if (status == KR_OK)
         status = kr_spec_format(&parsed, made.spec, sizeof made.spec, err);
     if (status != KR_OK)
         return status;
-    const kr_family_ops *ops = kr_index_ops(device, &parsed, keys->type);
-    const uint32_t bits = kr_type_significant_bits(keys->type);
+    const kr_family_ops *ops = kr_index_ops(device, &parsed, shape.type);
+    const uint32_t bits = kr_type_significant_bits(shape.type);
     const kr_probe_case of = {device, &parsed, keys->count, need.footprint_nbytes,
                               bits,   bits,    n_probes,    ops->kept != NULL};
     const kr_probe_plan plan = kr_order_plan_probes(&of);

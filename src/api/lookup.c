@@ -99,6 +99,14 @@ kr_status kr_index_lookup_columns(kr_index *index, const kr_column_probes *probe
     return status == KR_OK ? answer_batch(index, &wanted, 1, sink, stream, err) : status;
 }
 
+kr_status kr_index_lookup_texts(kr_index *index, const kr_column *probes, kr_texts_bound how,
+                                const kr_sink *sink, kr_stream *stream, kr_error *err)
+{
+    const kr_wanted wanted = {.lower = probes, .how = (uint32_t)how};
+    const kr_status status = kr_call_check_how(index, probes, how, err);
+    return status == KR_OK ? look_up(index, &wanted, sink, stream, err) : status;
+}
+
 kr_status kr_index_lookup_chunks(kr_index *index, const kr_column *lower, const kr_column *upper,
                                  uint32_t order, uint64_t cap_nbytes, kr_rows_chunk chunk, void *ctx,
                                  kr_error *err)
@@ -111,12 +119,13 @@ kr_status kr_index_lookup_chunks(kr_index *index, const kr_column *lower, const 
         status = kr_fail(err, KR_ERR_ARGUMENT, "%u is not an order; use KR_ORDER_ROW or KR_ORDER_KEY", order);
     if (status != KR_OK)
         return status;
-    kr_query query;
+    kr_call c = {.index = index};
     kr_work w = kr_work_on(index->device, NULL, err);
-    kr_query_make(&w, index, lower, upper, &query);
-    const kr_chunks job = {.whole = &query,
-                           .lower = lower,
-                           .upper = upper,
+    KR_STEP(&w, kr_index_await(index, NULL, err));
+    kr_call_make_query(&w, &c, &wanted);
+    const kr_chunks job = {.whole = &c.query,
+                           .lower = c.lower,
+                           .upper = c.upper,
                            .order = order,
                            .cap_nbytes = cap_nbytes,
                            .chunk = chunk,

@@ -114,7 +114,7 @@ static kr_status run(many *m, const kr_wanted *wanted, kr_stream *stream, kr_err
     kr_call_open(&w, &m->call, wanted, reports ? &watch : NULL, counts);
     if (!m->call.index->ops->kept) /* which brings values where they are read, if at all */
         bring_values(&w, m);
-    const kr_many job = {&m->call.query, wanted->lower,   wanted->upper, m->sinks,
+    const kr_many job = {&m->call.query, m->call.lower,   m->call.upper, m->sinks,
                          m->columns,     m->call.reaches, m->n};
     kr_many_answer(&w, &job);
     release_values(&w, m);

@@ -11,7 +11,10 @@ typedef struct prepared_lookup {
     kr_sink sink;
     kr_column lower, upper, values;
     kr_composite_probes probes; /* of an index over several columns, instead of lower and upper */
-    uint64_t version;           /* of the index */
+    kr_wanted texts;            /* of these two; lower NULL: they are no texts */
+    kr_buffer buffers[2];       /* kr_texts_keep_probes */
+    kr_device *device;
+    uint64_t version; /* of the index */
 } prepared_lookup;
 
 static kr_status check_memory(const kr_index *index, const kr_sink *sink, int probes, int out, kr_error *err)
@@ -48,31 +51,43 @@ static kr_status check_limits(const prepared_lookup *p, kr_error *err)
     return KR_OK;
 }
 
-/* The columns as the caller gave them, kept here. */
-static kr_wanted keep_columns(prepared_lookup *p, const kr_wanted *w)
+static kr_status keep_probes(prepared_lookup *p, const kr_column *probes, kr_column *kept, kr_buffer *buffers,
+                             kr_error *err)
 {
-    kr_wanted kept = *w;
-    p->lower = *w->lower;
-    kept.lower = &p->lower;
+    *kept = *probes;
+    return kr_strings_are(probes->type) ? kr_texts_keep_probes(p->device, probes, kept, buffers, err) : KR_OK;
+}
+
+/* The columns as the caller gave them, kept here. */
+static kr_status keep_columns(prepared_lookup *p, const kr_wanted *w, kr_wanted *kept, kr_error *err)
+{
+    *kept = *w;
+    kept->enqueues = 1;
+    kr_status status = keep_probes(p, w->lower, &p->lower, &p->buffers[0], err);
+    kept->lower = &p->lower;
     if (w->probes) {
         p->probes = *w->probes;
-        kept.probes = &p->probes;
+        kept->probes = &p->probes;
     }
     if (w->upper) {
-        p->upper = *w->upper;
-        kept.upper = &p->upper;
+        if (status == KR_OK)
+            status = keep_probes(p, w->upper, &p->upper, &p->buffers[1], err);
+        kept->upper = &p->upper;
     }
+    if (kr_strings_are(w->lower->type))
+        p->texts = *kept;
     if (p->sink.values) {
         p->values = *p->sink.values;
         p->sink.values = &p->values;
     }
-    return kept;
+    return status;
 }
 
 static kr_status open_lookup(prepared_lookup *p, const kr_wanted *wanted, kr_error *err)
 {
     kr_work w = kr_work_on(p->call.index->device, NULL, err);
-    const kr_wanted kept = keep_columns(p, wanted);
+    kr_wanted kept;
+    KR_STEP(&w, keep_columns(p, wanted, &kept, err));
     kr_call_open(&w, &p->call, &kept, NULL, 0);
     p->call.query.limit = p->sink.limit;
     p->call.query.order = p->sink.order;
@@ -97,19 +112,19 @@ static kr_status check_run(const void *call, kr_stream *stream, kr_error *err)
 static void enqueue(kr_work *work, void *call)
 {
     const prepared_lookup *p = call;
-    kr_query query = p->call.query;
-    kr_column keys[2];
-    if (p->call.index->composite) {
-        kr_query_make_composite(work, p->call.index, &p->probes, keys, &query);
-        query.limit = p->sink.limit;
-        query.order = p->sink.order;
-    }
+    kr_call c = p->call;
+    if (p->call.index->composite)
+        kr_query_make_composite(work, p->call.index, &p->probes, c.keys, &c.query);
+    if (p->texts.lower) /* the bytes may have changed */
+        kr_call_make_query(work, &c, &p->texts);
+    c.query.limit = p->sink.limit;
+    c.query.order = p->sink.order;
     if (!kr_work_goes_on(work))
         return;
     if (p->sink.result == KR_RESULT_ROWS)
-        kr_rows_enqueue(work, &query, &p->sink);
+        kr_rows_enqueue(work, &c.query, &p->sink);
     else
-        kr_query_answer(work, &query, &p->sink, p->sink.values);
+        kr_query_answer(work, &c.query, &p->sink, p->sink.values);
 }
 
 /* Launches of rays take their parameters from memory that others use later. */
@@ -121,7 +136,10 @@ static int is_recordable(const void *call)
 /* The call has neither a watch nor counters. The index may be gone. */
 static void close_lookup(void *call)
 {
-    free(call);
+    prepared_lookup *p = call;
+    kr_buffer_release(p->device, &p->buffers[1], NULL);
+    kr_buffer_release(p->device, &p->buffers[0], NULL);
+    free(p);
 }
 
 static const kr_prepared_ops lookup_ops = {check_run, enqueue, is_recordable, close_lookup};
@@ -147,6 +165,7 @@ static kr_status prepare_batch(kr_index *index, const kr_wanted *w, int probes, 
     if (!made)
         return KR_ERR_HOST_MEMORY;
     made->call.index = index;
+    made->device = index->device;
     made->sink = used;
     status = open_lookup(made, w, err);
     if (status == KR_OK)
@@ -192,4 +211,12 @@ kr_status kr_prepare_lookup_columns(kr_index *index, const kr_column_probes *pro
     const kr_wanted wanted = {.lower = &checked.columns[0], .probes = &checked};
     const kr_status status = kr_call_check_columns(index, probes, NULL, &reaches, &checked, err);
     return status == KR_OK ? prepare_batch(index, &wanted, reaches, sink, prepared, err) : status;
+}
+
+kr_status kr_prepare_texts(kr_index *index, const kr_column *probes, kr_texts_bound how, const kr_sink *sink,
+                           kr_prepared **prepared, kr_error *err)
+{
+    const kr_wanted wanted = {.lower = probes, .how = (uint32_t)how};
+    const kr_status status = kr_call_check_how(index, probes, how, err);
+    return status == KR_OK ? prepare(index, &wanted, sink, prepared, err) : status;
 }

@@ -1,6 +1,6 @@
 /* kr_texts_*: check the arguments; what the device does not reach goes through scratch memory. */
-#include "index/texts/texts.h"
 #include "base/util/structs.h"
+#include "index/texts/index.h"
 
 #include <stdio.h>
 
@@ -100,15 +100,6 @@ kr_status kr_texts_encode(const kr_texts *texts, const kr_column *strings, uint3
     return kr_work_end(&w);
 }
 
-/* How both numbers of a kr_texts_bound are made. */
-static const uint32_t ends[][2] = {
-    [KR_TEXTS_FROM] = {KR_COUNT_BELOW, KR_COUNT_ALL},
-    [KR_TEXTS_ABOVE] = {KR_COUNT_UP_TO, KR_COUNT_ALL},
-    [KR_TEXTS_TO] = {KR_COUNT_NONE, KR_COUNT_UP_TO},
-    [KR_TEXTS_BELOW] = {KR_COUNT_NONE, KR_COUNT_BELOW},
-    [KR_TEXTS_PREFIX] = {KR_COUNT_BELOW, KR_COUNT_PREFIXED},
-};
-
 static void write_bound(kr_work *w, const kr_texts *texts, const kr_column *strings, uint32_t which,
                         uint32_t *bound)
 {
@@ -116,7 +107,7 @@ static void write_bound(kr_work *w, const kr_texts *texts, const kr_column *stri
     if (!bound || !nbytes)
         return;
     uint32_t *place = place_for(w, bound, nbytes, "bounds of texts");
-    kr_texts_count(w, texts, strings, which, "texts", place);
+    kr_texts_count(w, texts, strings, which, 0, "texts", place);
     bring_back(w, bound, place, nbytes);
     if (place != bound)
         kr_work_give(w, place);
@@ -140,8 +131,8 @@ kr_status kr_texts_bounds(const kr_texts *texts, const kr_column *strings, kr_te
     if (status != KR_OK)
         return status;
     kr_work w = kr_work_on(texts->device, stream, err);
-    write_bound(&w, texts, strings, ends[how][0], lower);
-    write_bound(&w, texts, strings, ends[how][1], upper);
+    write_bound(&w, texts, strings, kr_texts_end(how, 0), lower);
+    write_bound(&w, texts, strings, kr_texts_end(how, 1), upper);
     kr_work_finish(&w);
     return kr_work_end(&w);
 }
@@ -191,4 +182,26 @@ kr_status kr_texts_decode(const kr_texts *texts, const uint32_t *codes, uint64_t
     decode(&w, texts, &column, offsets, bytes, capacity_nbytes);
     kr_work_finish(&w);
     return kr_work_end(&w);
+}
+
+/* ---- Of indexes ------------------------------------------------------------------------------------- */
+
+const kr_texts *kr_index_texts(const kr_index *index)
+{
+    return index ? index->texts : NULL;
+}
+
+kr_status kr_index_set_texts(kr_index *index, const kr_texts *texts, kr_error *err)
+{
+    if (!index || !texts)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_set_texts: %s is NULL", index ? "texts" : "index");
+    if (index->device != texts->device)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "kr_index_set_texts: the dictionary belongs to another device than the index");
+    if (index->dictionary != texts->id)
+        return kr_fail(err, KR_ERR_TYPE,
+                       "kr_index_set_texts: keys of the index are not codes of this dictionary: build it of "
+                       "what kr_texts_encode gives, with kr_column.dictionary set");
+    kr_texts_give_index(index, texts);
+    return KR_OK;
 }

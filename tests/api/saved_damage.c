@@ -142,7 +142,7 @@ static const change changes[] = {
     {"what", 0, 3, 0, "does not say what it holds"},
     {"column 0.type", 0, 99, 0, "out of bounds"},
     {"column 0.type", 0, KR_U64, 0, "bytes"},
-    {"column 0.texts", 0, 2, 0, "out of bounds"},
+    {"column 0.texts", 0, 3, 0, "out of bounds"},
     {"rows", 0, N - 1, 0, "row ids"},
     {"rows", 0, UINT64_MAX, 0, "may be"},
     {"row limit", 0, 5, 0, "not below the limit"},

@@ -11,7 +11,8 @@ enum { MOST = 4096, ROOM = 1 << 22, BUFFERS = 3 };
 typedef struct text_set {
     uint32_t n;
     uint64_t offsets[MOST + 1];
-    uint32_t nulls; /* every so many rows one is NULL; 0: none */
+    uint32_t nulls;       /* every so many rows one is NULL; 0: none */
+    uint32_t nulls_below; /* of rows below it; 0: of all */
     uint8_t bytes[ROOM];
 } text_set;
 
@@ -26,12 +27,12 @@ static inline void add(text_set *s, const void *bytes, uint64_t n)
 
 static inline void clear(text_set *s)
 {
-    s->n = s->nulls = 0;
+    s->n = s->nulls = s->nulls_below = 0;
 }
 
 static inline int is_null(const text_set *s, uint32_t i)
 {
-    return s->nulls && i % s->nulls == 0;
+    return s->nulls && (!s->nulls_below || i < s->nulls_below) && i % s->nulls == 0;
 }
 
 static inline const uint8_t *text_of(const text_set *s, uint32_t i, uint64_t *n)

@@ -134,6 +134,8 @@ uint32_t kr_index_components(const kr_index *index, kr_component *all)
     const uint64_t ranks = index->composite ? kr_composite_nbytes(index->composite) : 0;
     if (ranks)
         all[n++] = (kr_component){"ranks of columns", ranks};
+    if (index->texts)
+        all[n++] = (kr_component){"texts", kr_index_texts_do.nbytes(index->texts)};
     return n;
 }
 
@@ -390,6 +392,8 @@ void kr_index_check_family(kr_work *w, const kr_index *index)
 {
     if (index->composite)
         kr_composite_check(w, index->composite);
+    if (index->texts && kr_work_goes_on(w))
+        kr_index_texts_do.verify(w, index->texts);
     if (!index->ops->validate || !kr_work_goes_on(w))
         return;
     const int is_unique = index->ops->validate(w, index->self);
@@ -425,6 +429,8 @@ void kr_index_release(kr_index *index, kr_stream *stream)
         kr_composite_release(index->device, index->composite, stream);
     kr_saved_release(index->mapped);
     free(index->composite);
+    if (index->texts)
+        kr_index_texts_do.release(index->texts, stream);
     free(index);
 }
 

@@ -6,6 +6,8 @@
 #include "index/kinds/composite.h"
 #include "index/kinds/family.h"
 
+struct kr_texts;
+
 struct kr_index {
     kr_device *device;
     const kr_family_ops *ops;
@@ -19,10 +21,22 @@ struct kr_index {
     uint32_t key_bits;         /* low bits in which keys of the index differ */
     uint32_t is_unique;        /* 1: no two rows have the same key; 0: perhaps, always so after a change */
     kr_composite *composite;   /* of several columns, whose keys the structure has; NULL: of one */
+    struct kr_texts *texts;    /* whose codes the keys are, so that calls take texts; NULL: none */
+    kr_type text_type;         /* of these, as kr_index_query tells; 0: none */
     struct kr_saved *mapped;   /* the file whose mapped memory its arrays are; NULL: it has its own */
     kr_phases phases;          /* of the build or the last change */
     kr_index_info info;
 };
+
+/* What an index does with its dictionary, which is made of indexes itself (index/texts). */
+typedef struct kr_index_texts_ops {
+    void (*release)(struct kr_texts *texts, kr_stream *stream);
+    uint64_t (*nbytes)(const struct kr_texts *texts);
+    uint64_t (*id)(const struct kr_texts *texts);
+    void (*verify)(kr_work *work, const struct kr_texts *texts);
+    void (*image)(kr_image *image, struct kr_texts **texts);
+} kr_index_texts_ops;
+extern const kr_index_texts_ops kr_index_texts_do;
 
 /* 1: entries of such an index are kept in host memory that the device does not reach, in parts (index/kept).
  */
@@ -84,6 +98,12 @@ void kr_index_record_ready(kr_work *work, kr_index *index);
 uint32_t kr_index_components(const kr_index *index, kr_component *all);
 /* After a build, a change or loading. */
 void kr_index_fill_info(kr_index *index, kr_type type, const kr_stopwatch *watch, uint64_t peak_nbytes);
+
+/* What keys are to callers. */
+static inline kr_type kr_index_type(const kr_index *index)
+{
+    return index->text_type ? index->text_type : index->info.type;
+}
 
 /* A shape for estimates; fails with more rows than an index holds. row_ids: NULL, or the caller's. */
 kr_status kr_index_shape_make(kr_device *device, const kr_spec *spec, const kr_column *column,

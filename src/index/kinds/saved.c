@@ -17,10 +17,31 @@ static void walk_columns(kr_image *image, kr_index *index)
                         kr_type_name(index->info.type));
 }
 
+/* What a file says of texts: there are none; keys are codes of a dictionary of the caller's; the texts
+ * follow. */
+enum { NO_TEXTS, CALLERS_TEXTS, OWN_TEXTS };
+
+/* LOAD: the index has its text_type already, if the texts are in the file. */
+static void walk_texts(kr_image *image, kr_index *index, uint32_t type)
+{
+    uint32_t texts = index->text_type ? OWN_TEXTS : index->dictionary ? CALLERS_TEXTS : NO_TEXTS;
+    uint32_t text_type = (uint32_t)index->text_type;
+    kr_image_u32(image, "texts", &texts, 0, type == KR_U32 ? OWN_TEXTS : NO_TEXTS);
+    if (!index->text_type)
+        return;
+    kr_image_u32(image, "text type", &text_type, KR_STRING, KR_BINARY_VIEW);
+    const uint32_t dictionary = kr_image_enter(image, "dictionary");
+    if (kr_work_goes_on(image->work))
+        kr_index_texts_do.image(image, &index->texts);
+    kr_image_leave(image, dictionary);
+    if (kr_image_loads(image))
+        index->dictionary = kr_index_texts_do.id(index->texts);
+}
+
 /* LOAD: *rows becomes the number of rows, which the family's structure must have. */
 static void walk(kr_image *image, kr_index *index, uint64_t *rows)
 {
-    uint32_t type = (uint32_t)index->info.type, texts = index->dictionary != 0;
+    uint32_t type = (uint32_t)index->info.type;
     const kr_image_of of = {.spec = &index->spec, .type = type};
     kr_saved_begin_walk(image, KR_SAVED_INDEX, index->info.spec);
     kr_image_u64(image, "rows", rows, 0, KR_NO_ROW - 1);
@@ -32,7 +53,7 @@ static void walk(kr_image *image, kr_index *index, uint64_t *rows)
     else {
         const uint32_t column = kr_image_enter_nth(image, "column", 0);
         kr_image_u32(image, "type", &type, type, type); /* that of `of` */
-        kr_image_u32(image, "texts", &texts, 0, type == KR_U32);
+        walk_texts(image, index, type);
         kr_image_leave(image, column);
     }
     const uint32_t kind = kr_image_enter(image, "kind");
@@ -89,21 +110,32 @@ static void find_columns(kr_work *w, const kr_saved *saved, kr_index *index, uin
                            saved->name, kr_type_name((kr_type)*type)));
 }
 
+/* Of an index over one column; the walk fills the dictionary that is in the file. */
+static void find_column(kr_work *w, const kr_saved *saved, kr_index *index, uint64_t *type)
+{
+    uint64_t texts = 0, text_type = 0;
+    KR_STEP(w, kr_saved_find_number(saved, "column 0.type", KR_U8, KR_TIMESTAMP64, type, w->err));
+    KR_STEP(w, kr_saved_find_number(saved, "column 0.texts", 0, *type == KR_U32 ? OWN_TEXTS : NO_TEXTS,
+                                    &texts, w->err));
+    if (texts == OWN_TEXTS)
+        KR_STEP(w, kr_saved_find_number(saved, "column 0.text type", KR_STRING, KR_BINARY_VIEW, &text_type,
+                                        w->err));
+    KR_STEP(w, kr_saved_dictionary(saved, 0, texts == CALLERS_TEXTS, &index->dictionary, w->err));
+    index->text_type = (kr_type)text_type;
+}
+
 /* What must be known before the walk: the structure's operations. */
 static void find_kind(kr_work *w, const kr_saved *saved, kr_index *index)
 {
-    uint64_t type = 0, texts = 0;
+    uint64_t type = 0;
     if (kr_saved_what_of(saved) == KR_SAVED_TABLE)
         KR_STEP(w, kr_fail(w->err, KR_ERR_FORMAT, "%s holds a table, not an index; use kr_table_load",
                            saved->name));
     KR_STEP(w, kr_spec_parse(kr_saved_spec_of(saved), &index->spec, w->err));
     if (kr_saved_find(saved, KR_FIELD_NUMBER, "", "columns"))
         find_columns(w, saved, index, &type);
-    else {
-        KR_STEP(w, kr_saved_find_number(saved, "column 0.type", KR_U8, KR_TIMESTAMP64, &type, w->err));
-        KR_STEP(w, kr_saved_find_number(saved, "column 0.texts", 0, type == KR_U32, &texts, w->err));
-        KR_STEP(w, kr_saved_dictionary(saved, 0, (int)texts, &index->dictionary, w->err));
-    }
+    else
+        find_column(w, saved, index, &type);
     if (kr_work_goes_on(w) && !index->spec.kind->family)
         KR_STEP(w, kr_fail(w->err, KR_ERR_FORMAT, "%s does not hold what it says: kind '%s' makes no index",
                            saved->name, index->spec.kind->name));

@@ -142,6 +142,11 @@ uint64_t kr_strings_nbytes(const kr_column *column)
     return nbytes + column->count * KR_STRINGS_INLINE;
 }
 
+int kr_strings_have_buffers(const kr_column *column)
+{
+    return form_of(column->type) == KR_STRINGS_VIEWS;
+}
+
 /* ---- To the device ---------------------------------------------------------------------------- */
 
 static const void *bring(kr_work *w, const void *array, uint64_t nbytes, const char *what)
@@ -183,7 +188,7 @@ kr_strings kr_strings_open(kr_work *w, const kr_column *column)
 {
     kr_strings open = {.form = form_of(column->type), .end = column->reserved_words[1]};
     if (open.form == KR_STRINGS_VIEWS)
-        open.buffers = bring_buffers(w, address_of(column), open.end);
+        open.buffers = column->reserved ? address_of(column) : bring_buffers(w, address_of(column), open.end);
     else
         open.bytes = address_of(column);
     return open;
@@ -202,6 +207,24 @@ static int64_t offset_at(kr_work *w, const kr_column *column, uint64_t i)
     return width_of(column->type) == 8 ? far : near;
 }
 
+/* Of offsets that are broken. Those in host memory say which row. */
+static kr_status refuse_offsets(kr_work *w, const kr_column *column, uint64_t first, uint64_t n,
+                                const char *what)
+{
+    kr_column offsets = *column;
+    kr_strings_text text;
+    kr_status status = KR_OK;
+    offsets.validity = NULL;
+    if (!kr_device_reaches(w->device, column->data))
+        for (uint64_t i = 0; i < n && status == KR_OK; ++i)
+            status = kr_strings_row(&offsets, first + i, what, &text, w->err);
+    return status != KR_OK ? status
+                           : kr_fail(w->err, KR_ERR_ARGUMENT,
+                                     "%s, rows %llu to %llu: their offsets are not within the bytes that "
+                                     "reserved_words[1] says",
+                                     what, (unsigned long long)first, (unsigned long long)(first + n - 1));
+}
+
 /* Of bytes in host memory those of some rows. Where offsets in between are broken, programs say so. */
 static void bring_bytes(kr_work *w, const kr_column *column, kr_strings *rows, uint64_t first, uint64_t n,
                         const char *what)
@@ -210,11 +233,7 @@ static void bring_bytes(kr_work *w, const kr_column *column, kr_strings *rows, u
         return;
     const int64_t from = offset_at(w, column, first), to = offset_at(w, column, first + n);
     if (kr_work_goes_on(w) && (from < 0 || to < from || (uint64_t)to > rows->end))
-        KR_STEP(w,
-                kr_fail(w->err, KR_ERR_ARGUMENT,
-                        "%s, rows %llu to %llu: their offsets go from %lld to %lld, but there are %llu bytes",
-                        what, (unsigned long long)first, (unsigned long long)(first + n - 1), (long long)from,
-                        (long long)to, (unsigned long long)rows->end));
+        KR_STEP(w, refuse_offsets(w, column, first, n, what));
     if (!kr_work_goes_on(w))
         return;
     rows->base = (uint64_t)from;

@@ -23,7 +23,11 @@ kr_status kr_strings_row(const kr_column *column, uint64_t row, const char *what
 /* Bytes of all texts, as the column's structs say: an upper bound. Reads no array in device memory. */
 uint64_t kr_strings_nbytes(const kr_column *column);
 
-/* The whole column without its rows: buffers of views are brought to the device, as scratch memory. */
+/* 1: reserved_words name buffers, as of views. */
+int kr_strings_have_buffers(const kr_column *column);
+
+/* The whole column without its rows: buffers of views are brought to the device, as scratch memory. Their
+ * array is in device memory already where `reserved` is 1 (kr_texts_keep_probes). */
 kr_strings kr_strings_open(kr_work *work, const kr_column *column);
 /* Rows first .. first + n - 1, where the device reaches them: the caller's arrays, or copies, which are
  * scratch memory. Offsets of the first and the last row that are broken fail here. Blocks where it copies. */

@@ -31,7 +31,9 @@ KR_BODY int texts_count_begin(const texts_count_params *p, uint64_t i, texts_cou
     s->run = s->high = 0;
     s->level = 0;
     s->phase = COUNT_ENTER;
-    if (wrong || p->which == KR_COUNT_NONE || p->n == 0 || !kr_strings_is_valid(&p->probes, i))
+    if (wrong || !kr_strings_is_valid(&p->probes, i))
+        return texts_count_done(s, p->missing);
+    if (p->which == KR_COUNT_NONE || p->n == 0)
         return texts_count_done(s, 0);
     if (p->which == KR_COUNT_ALL)
         return texts_count_done(s, p->n);

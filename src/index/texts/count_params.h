@@ -14,7 +14,9 @@ typedef struct texts_count_params {
     uint64_t starts[KR_TEXTS_LEVELS + 1];
     uint32_t which; /* KR_COUNT_BELOW ... */
     uint32_t n;
+    uint32_t missing; /* the count of a row that is NULL or broken */
+    uint32_t reserved;
 } texts_count_params;
-kr_assert_size(texts_count_params, 128 + 40 + 8 * (KR_TEXTS_LEVELS + 1) + 8);
+kr_assert_size(texts_count_params, 128 + 40 + 8 * (KR_TEXTS_LEVELS + 1) + 16);
 
 #endif

@@ -46,7 +46,8 @@ void kr_texts_find(kr_work *w, const kr_texts *texts, const kr_column *strings, 
         n = kr_strings_piece(w->device, strings, first, most, piece_nbytes);
         const kr_strings rows = kr_strings_bring(w, strings, &open, first, n, what);
         kr_texts_hash_rows(w, texts, &rows, n, hashes, bad);
-        kr_strings_refuse(w, bad, first, what);
+        if (what)
+            kr_strings_refuse(w, bad, first, what);
         if (texts->table) {
             const texts_verify_params params = {rows, kr_texts_strings(texts), codes + first};
             find_hashes(w, texts, &rows, hashes, n, codes + first);
@@ -60,7 +61,7 @@ void kr_texts_find(kr_work *w, const kr_texts *texts, const kr_column *strings, 
 }
 
 void kr_texts_count(kr_work *w, const kr_texts *texts, const kr_column *strings, uint32_t which,
-                    const char *what, uint32_t *counts)
+                    uint32_t missing, const char *what, uint32_t *counts)
 {
     const uint32_t mark = kr_work_mark(w);
     const kr_strings open = kr_strings_open(w, strings);
@@ -70,7 +71,8 @@ void kr_texts_count(kr_work *w, const kr_texts *texts, const kr_column *strings,
                                  .marks = texts->layers.marks.data,
                                  .bad = kr_work_counters(w, 1),
                                  .which = which,
-                                 .n = (uint32_t)texts->n};
+                                 .n = (uint32_t)texts->n,
+                                 .missing = missing};
     kr_texts_level_starts(texts->layers.n_slices, params.starts);
     const uint64_t rows = w->device->ops->is_host ? strings->count : GPU_ROWS;
     for (uint64_t first = 0, n; first < strings->count && kr_work_goes_on(w); first += n) {
@@ -79,8 +81,23 @@ void kr_texts_count(kr_work *w, const kr_texts *texts, const kr_column *strings,
         params.probes = kr_strings_bring(w, strings, &open, first, n, what);
         params.counts = counts + first;
         kr_work_run(w, &texts_count, &params, n);
-        kr_strings_refuse(w, params.bad, first, what);
+        if (what)
+            kr_strings_refuse(w, params.bad, first, what);
         kr_work_give_since(w, piece);
     }
     kr_work_give_since(w, mark);
+}
+
+/* How both ends of a kr_texts_bound are counted. */
+static const uint32_t ends[][2] = {
+    [KR_TEXTS_FROM] = {KR_COUNT_BELOW, KR_COUNT_ALL},
+    [KR_TEXTS_ABOVE] = {KR_COUNT_UP_TO, KR_COUNT_ALL},
+    [KR_TEXTS_TO] = {KR_COUNT_NONE, KR_COUNT_UP_TO},
+    [KR_TEXTS_BELOW] = {KR_COUNT_NONE, KR_COUNT_BELOW},
+    [KR_TEXTS_PREFIX] = {KR_COUNT_BELOW, KR_COUNT_PREFIXED},
+};
+
+uint32_t kr_texts_end(uint32_t how, int is_upper)
+{
+    return ends[how][is_upper];
 }

@@ -53,6 +53,11 @@ uint64_t kr_texts_nbytes(const kr_texts *texts)
            layers->marks.nbytes + (texts->table ? texts->table->info.footprint_nbytes : 0);
 }
 
+uint64_t kr_texts_id(const kr_texts *texts)
+{
+    return texts->id;
+}
+
 kr_need kr_texts_need(const kr_column *strings)
 {
     const uint64_t n = strings->count, nbytes = kr_strings_nbytes(strings);
@@ -60,9 +65,16 @@ kr_need kr_texts_need(const kr_column *strings)
     return (kr_need){.footprint_nbytes = kept, .peak_nbytes = kept + n * 140 + nbytes + n * 16};
 }
 
+kr_texts *kr_texts_share(const kr_texts *texts)
+{
+    kr_texts *shared = (kr_texts *)texts; /* a dictionary does not change, but for this number */
+    atomic_fetch_add(&shared->sharers, 1);
+    return shared;
+}
+
 void kr_texts_release(kr_texts *texts, kr_stream *stream)
 {
-    if (!texts)
+    if (!texts || atomic_fetch_sub(&texts->sharers, 1) > 0)
         return;
     kr_device *device = texts->device;
     kr_device_drain(device);

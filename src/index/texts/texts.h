@@ -19,14 +19,15 @@ typedef struct kr_texts_layers {
 
 struct kr_texts {
     kr_device *device;
-    uint32_t is_ordered; /* 1: codes are in the order of the texts */
-    uint32_t reseeds;    /* seeds that were given up since texts shared a hash */
-    uint64_t n;          /* texts */
-    uint64_t n_bytes;    /* of all */
-    uint32_t each;       /* bytes of every text, if all have as many, else 0 */
-    uint64_t id;         /* kr_column.dictionary of its codes */
-    kr_buffer offsets;   /* int64_t, n + 1 */
-    kr_buffer bytes;     /* padded by 8 */
+    _Atomic uint32_t sharers; /* that release it, but for one */
+    uint32_t is_ordered;      /* 1: codes are in the order of the texts */
+    uint32_t reseeds;         /* seeds that were given up since texts shared a hash */
+    uint64_t n;               /* texts */
+    uint64_t n_bytes;         /* of all */
+    uint32_t each;            /* bytes of every text, if all have as many, else 0 */
+    uint64_t id;              /* kr_column.dictionary of its codes */
+    kr_buffer offsets;        /* int64_t, n + 1 */
+    kr_buffer bytes;          /* padded by 8 */
     kr_strings_seed seed;
     uint64_t hash_mask;     /* ones; less only in tests */
     kr_index *table;        /* from hashes to codes; NULL without texts */
@@ -48,6 +49,8 @@ kr_status kr_texts_parse(const char *spec, kr_texts_design *design, kr_error *er
 /* kr_texts_create with checked arguments. */
 kr_status kr_texts_make(kr_device *device, const kr_texts_design *design, const kr_column *strings,
                         kr_stream *stream, kr_texts **texts, kr_error *err);
+/* One more that releases it. */
+kr_texts *kr_texts_share(const kr_texts *texts);
 void kr_texts_release(kr_texts *texts, kr_stream *stream);
 /* What kr_texts_make takes for a column, all of whose texts are counted as distinct. */
 kr_need kr_texts_need(const kr_column *strings);
@@ -57,6 +60,7 @@ kr_need kr_texts_need(const kr_column *strings);
 void kr_texts_image(kr_image *image, kr_texts **texts);
 
 uint64_t kr_texts_nbytes(const kr_texts *texts);
+uint64_t kr_texts_id(const kr_texts *texts);
 
 /* The texts in the order of their codes. */
 kr_strings kr_texts_strings(const kr_texts *texts);
@@ -67,13 +71,17 @@ kr_strings_seed kr_texts_secret(void);
 /* ---- Steps of a work ---------------------------------------------------------------------------- */
 
 /* codes[i] := the code of row i, KR_NO_ROW where it is NULL or not there; device memory. Piece by piece;
- * blocks, since broken rows fail. */
+ * blocks, since broken rows fail. `what` NULL: they have no code, and where the device reaches all arrays
+ * this only enqueues. */
 void kr_texts_find(kr_work *work, const kr_texts *texts, const kr_column *strings, const char *what,
                    uint32_t *codes);
 
-/* counts[i] := the number of texts that `which`, a KR_COUNT_*, says; device memory; 0 for NULL. Blocks. */
+/* counts[i] := the number of texts that `which`, a KR_COUNT_*, says; device memory; `missing` for NULL and
+ * broken rows. As kr_texts_find. */
 void kr_texts_count(kr_work *work, const kr_texts *texts, const kr_column *strings, uint32_t which,
-                    const char *what, uint32_t *counts);
+                    uint32_t missing, const char *what, uint32_t *counts);
+/* The KR_COUNT_* of either end of a kr_texts_bound. */
+uint32_t kr_texts_end(uint32_t how, int is_upper);
 
 /* The first row that is not NULL and has no code; UINT64_MAX: there is none. Blocks. */
 uint64_t kr_texts_first_missing(kr_work *work, const kr_column *strings, const uint32_t *codes);
@@ -93,6 +101,9 @@ void kr_texts_match(kr_work *work, const kr_texts *texts, const void *pattern, u
 kr_texts *kr_texts_merge(kr_work *work, const kr_texts *texts, const kr_column *strings);
 /* n codes of `from`, in device memory, become those of `to`: KR_NO_ROW of texts that `to` has not. */
 void kr_texts_recode(kr_work *work, const kr_texts *from, const kr_texts *to, uint32_t *codes, uint64_t n);
+
+/* KR_ERR_INVARIANT if a text is not found where it is. Blocks. */
+void kr_texts_verify(kr_work *work, const kr_texts *texts);
 
 /* The texts in the order of their codes, in device memory. */
 kr_column kr_texts_column(const kr_texts *texts);

@@ -214,10 +214,10 @@ static kr_status bounds(const void *table, uint32_t column, const kr_column *wan
         return kr_work_end(&work);
     }
     uint32_t *counts = kr_work_take(&work, wanted->count * sizeof *counts, "bounds of texts");
-    kr_texts_count(&work, texts, wanted, KR_COUNT_BELOW, "texts of a condition", counts);
+    kr_texts_count(&work, texts, wanted, KR_COUNT_BELOW, 0, "texts of a condition", counts);
     read_numbers(&work, lower, counts, wanted->count);
     counts = kr_work_take(&work, wanted->count * sizeof *counts, "bounds of texts");
-    kr_texts_count(&work, texts, wanted, behind, "texts of a condition", counts);
+    kr_texts_count(&work, texts, wanted, behind, 0, "texts of a condition", counts);
     read_numbers(&work, upper, counts, wanted->count);
     return kr_work_end(&work);
 }
