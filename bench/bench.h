@@ -110,6 +110,20 @@ typedef struct kr_swaps_spec {
 kr_status kr_generate_swaps(const kr_swaps_spec *spec, kr_type type, uint64_t n_keys, const void *keys,
                             uint32_t threads, uint32_t *rows, void *new_keys, kr_error *err);
 
+/** How a number is written: 16 hexadecimal digits, "Customer#" and a number, URLs of 48 shops. Texts of one
+ * form and type have one length and the order of the numbers. */
+typedef enum kr_text_form { KR_TEXTS_HEX = 1, KR_TEXTS_CUSTOMER, KR_TEXTS_URL } kr_text_form;
+
+/** Bytes of each text. */
+uint32_t kr_text_nbytes(kr_text_form form, kr_type type);
+
+/**
+ * The texts of `count` u32 or u64 numbers, one behind the other: count + 1 offsets, and count *
+ * kr_text_nbytes bytes.
+ */
+void kr_generate_texts(kr_text_form form, kr_type type, uint64_t count, const void *numbers, uint32_t threads,
+                       int64_t *offsets, char *bytes);
+
 /** How the values of a column are distributed. */
 typedef enum kr_distribution {
     KR_VALUES_UNIFORM = 0, /**< over all values of the type */

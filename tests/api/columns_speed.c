@@ -3,9 +3,9 @@
  *
  *     build/cpu/tests/api.columns_speed LOG2_ROWS THREADS [SPEC [DEVICE]]
  *
- * Lookups are prepared. On a CPU the times of either include what makes keys of the columns. On a GPU columns,
- * keys and answers are in its memory, and keys that were folded by hand are there already, which favours them.
- * Of runs in turn the fastest of each counts. */
+ * Lookups are prepared. On a CPU the times of either include what makes keys of the columns. On a GPU
+ * columns, keys and answers are in its memory, and keys that were folded by hand are there already, which
+ * favours them. Of runs in turn the fastest of each counts. */
 #include "../support/random.h"
 #include "check.h"
 
@@ -77,8 +77,12 @@ static void displace(void *there, uint64_t nbytes)
 
 static side place_side(const side *s)
 {
-    return (side){s->n, place(s->symbols, s->n * 4), place(s->times, s->n * 8), place(s->ends, s->n * 8),
-                  place(s->keys, s->n * 8), place(s->last_keys, s->n * 8)};
+    return (side){s->n,
+                  place(s->symbols, s->n * 4),
+                  place(s->times, s->n * 8),
+                  place(s->ends, s->n * 8),
+                  place(s->keys, s->n * 8),
+                  place(s->last_keys, s->n * 8)};
 }
 
 static void displace_side(const side *s)

@@ -22,6 +22,12 @@ CASES = [
     ok(f"bench point {BENCH} --sweep probes=10,20,30 --format json",
        json={"runs": lambda runs: [run["workload"]["probes"] for run in runs] == [10, 20, 30]}),
     ok(f"bench range {BENCH} --probes 50 --result sum --sweep stride=1,2", out=r"(?s)stride=1.*stride=2"),
+    *(ok(f"bench {what} --uniformity 100 --count 1000 --repeat 1 --device cpu --texts {form} {words}",
+         out=rf"(?s)1000 u\d+ as texts, {form}, .*checked: ") for what, form, words in
+      [("point", "url", "--probes 300 --hit-rate 50 --index hash --index pivot"), ("range", "customer", "--probes 300 --hits 4 --index pivot"),
+       ("build", "hex", "--bits 64 --index array"), ("point", "customer", "--bits 64 --probes 300 --prepared")]),
+    bad(2, f"bench point {BENCH} --texts hex --baseline", "leave out --texts or --baseline"),
+    bad(2, f"bench join {BENCH} --texts hex --asof backward", "--asof and --overlap join numbers; leave out --texts"),
     ok("bench build --count 3000 --repeat 2 --index array --index pivot --save built.krx --format json --device cpu", files={"built.krx": None},
        json={"runs.0.saved": lambda saved: saved["nbytes"] > 24000 and saved["checked"] and "pinned_copy" not in saved
              and all(saved[name]["median"] > 0 for name in ("save", "read", "load", "first_lookup"))

@@ -75,15 +75,6 @@ static const option_row update_rows[] = {
     {0},
 };
 
-static const option_row saved_rows[] = {
-    {"save", 0, 0, OPTION_TEXT, AT(save), "FILE",
-     "also save the index to FILE and load it; the times to read the file, and on a GPU to copy as many "
-     "bytes of "
-     "pinned memory, stand beside. FILE is replaced, and stays",
-     0, 0},
-    {0},
-};
-
 static const option_row index_rows[] = {
     {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC",
      "a kind and its options; give several to compare them [best; for update rx, and with --waves "
@@ -156,6 +147,8 @@ static void add_groups(job *j, int operation)
     }
     if (looks_up)
         add_group(j, "Probes (not build, scan, loads)", probe_rows, &j->w);
+    if (has_keys && operation != BENCH_UPDATE)
+        add_group(j, "Texts (point, range, build, join)", bench_texts_rows, &j->w);
     if (operation == BENCH_POINT || operation == BENCH_UPDATE || operation == BENCH_JOIN || all)
         add_group(j, "Kinds of probes (point, update, join)", workload_probes_rows, &j->w);
     if (operation == BENCH_RANGE || all)
@@ -176,7 +169,7 @@ static void add_groups(job *j, int operation)
     if (operation == BENCH_UPDATE || all)
         add_group(j, "Waves (update)", update_rows, &j->options);
     if (operation == BENCH_BUILD || all)
-        add_group(j, "Saving (build)", saved_rows, &j->options);
+        add_group(j, "Saving (build)", bench_saved_rows, &j->options);
     if (operation == BENCH_SCAN || all)
         add_group(j, "Scans (scan)", scan_rows, &j->options);
     if (has_keys)
@@ -407,6 +400,8 @@ static int open_data(job *j, bench_data *data)
     int code = workload_check_probes(&j->w);
     if (!code && j->operation == BENCH_UPDATE)
         code = check_updates(j);
+    if (!code)
+        code = bench_texts_check(&j->options, &j->w);
     if (code)
         return code;
     return bench_data_open(data, j->device, j->operation, &j->w, j->options.result == KR_RESULT_SUM,

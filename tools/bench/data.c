@@ -24,8 +24,16 @@ static uint64_t column_nbytes(const bench_data *data, int column)
     return column_count(data, column) * kr_type_nbytes(column_type(data, column));
 }
 
+/* With --texts. */
+static int is_text(int column)
+{
+    return column == COLUMN_KEYS || column == COLUMN_LOWER || column == COLUMN_UPPER;
+}
+
 kr_column bench_data_column(const bench_data *data, int column, uint64_t first, uint64_t count)
 {
+    if (data->texts.form && is_text(column))
+        return bench_texts_column(data, column, first, count);
     const kr_type type = column_type(data, column);
     const char *begin = data->there[column];
     return (kr_column){.type = type, .count = count, .data = begin + first * kr_type_nbytes(type)};
@@ -149,7 +157,7 @@ static int bring_to_device(bench_data *data, int place)
         data->there[COLUMN_KEYS] = data->host[COLUMN_KEYS];
     for (int i = 0; i < N_COLUMNS && status == KR_OK; ++i) {
         const uint64_t nbytes = column_nbytes(data, i);
-        if (!data->host[i] || data->there[i])
+        if (!data->host[i] || data->there[i] || (data->texts.form && is_text(i)))
             continue;
         status = kr_memory_allocate(data->device, nbytes ? nbytes : 1, NULL, &data->there[i], &err);
         if (status == KR_OK)
@@ -158,9 +166,20 @@ static int bring_to_device(bench_data *data, int place)
     return tool_check(status, &err);
 }
 
+static int make_texts(bench_data *data, uint32_t threads)
+{
+    int code = DONE;
+    for (int i = 0; i < N_COLUMNS && !code; ++i)
+        if (is_text(i) && data->host[i])
+            code = bench_texts_make(data, i, column_count(data, i), threads);
+    return code;
+}
+
 static void close_columns(bench_data *data, int first)
 {
     for (int i = first; i < N_COLUMNS; ++i) {
+        if (data->texts.form && is_text(i))
+            bench_texts_close(data, i);
         const uint64_t nbytes = data->host[i] ? column_nbytes(data, i) : 0;
         if (data->device && data->there[i] && !stays(data, i))
             kr_memory_release(data->device, data->there[i], nbytes ? nbytes : 1, NULL);
@@ -180,14 +199,15 @@ int bench_data_open(bench_data *data, kr_device *device, int operation, const wo
     if (has_waves)
         keys.count = workload_grown(w);
     close_columns(data, COLUMN_LOWER);
-    const int has_keys =
-        data->sorted && data->n_keys == w->count && memcmp(&keys, &data->keys, sizeof keys) == 0;
+    const int has_keys = data->sorted && data->n_keys == w->count && data->texts.form == w->texts &&
+                         memcmp(&keys, &data->keys, sizeof keys) == 0;
     if (!has_keys)
         bench_data_close(data);
     data->device = place == BENCH_ALL_ON_HOST ? NULL : device;
     data->operation = operation;
     data->type = workload_type(w);
     data->keys = keys;
+    data->texts.form = w->texts;
     data->n_keys = w->count;
     data->n_grown = keys.count;
     /* A build is checked by looking up some of its keys. */
@@ -206,7 +226,7 @@ int bench_data_open(bench_data *data, kr_device *device, int operation, const wo
         memcpy(data->there, data->host, sizeof data->there);
     else if (!code)
         code = bring_to_device(data, place);
-    return code;
+    return code || !data->texts.form ? code : make_texts(data, threads);
 }
 
 void bench_data_close(bench_data *data)

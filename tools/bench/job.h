@@ -48,6 +48,19 @@ typedef struct bench_right {
     kr_result result;
 } bench_right;
 
+/* A column as texts, where the library reads it. */
+typedef struct bench_text_column {
+    void *bytes, *offsets; /* offsets of 64 bits */
+    uint64_t count;
+} bench_text_column;
+
+typedef struct bench_texts {
+    uint32_t form; /* the position in BENCH_TEXTS; 0: keys and probes are numbers */
+    bench_text_column columns[COLUMN_UPPER + 1];
+} bench_texts;
+
+#define BENCH_TEXTS "no|hex|customer|url"
+
 typedef struct bench_data {
     kr_device *device; /* that holds `there`; NULL: `there` is host memory */
     int operation;
@@ -63,6 +76,7 @@ typedef struct bench_data {
     void *sorted;          /* n_keys in (key, row) order: the oracle and the baseline search them; or NULL */
     uint32_t *sorted_rows; /* and their rows */
     bench_right *right;
+    bench_texts texts; /* what the library gets for keys and probes; oracles have the numbers */
 } bench_data;
 
 /* Which columns the library gets in host memory: none; the keys; all. */
@@ -78,6 +92,16 @@ int bench_data_draw(const bench_data *data, const workload *w);
 void bench_data_close(bench_data *data);
 /* Rows first ... first + count - 1 as a column where the library reads it. */
 kr_column bench_data_column(const bench_data *data, int column, uint64_t first, uint64_t count);
+
+/* ---- Texts (texts.c) ------------------------------------------------------------------ */
+
+extern const option_row bench_texts_rows[]; /* of the workload */
+int bench_texts_check(const bench_options *options, const workload *w);
+
+/* What is made already stays. `count` rows of host[column]. */
+int bench_texts_make(bench_data *data, int column, uint64_t count, uint32_t threads);
+void bench_texts_close(bench_data *data, int column);
+kr_column bench_texts_column(const bench_data *data, int column, uint64_t first, uint64_t count);
 
 /* ---- The oracle (oracle.c) ----------------------------------------------------------- */
 
@@ -271,7 +295,7 @@ int bench_measure_baselines(const bench_options *options, const bench_data *data
 
 /* ---- Joins (join.c) ------------------------------------------------------------------- */
 
-extern const option_row bench_join_rows[]; /* of bench_options */
+extern const option_row bench_join_rows[], bench_saved_rows[]; /* of bench_options */
 
 /* Joins the probes with the keys; the first round is checked and not timed. */
 int bench_join(const bench_options *options, const bench_data *data, kr_device *device, const char *spec,

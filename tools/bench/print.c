@@ -8,6 +8,7 @@ static const char *const operations[] = {"point", "range", "build", "update", "s
 static const char *const join_types[] = {"inner", "semi", "anti", "left"};
 static const char *const join_sides[] = {"", "backward", "forward", "nearest"};
 static const char *const wave_forms[] = {"grow", "alternate", "churn"};
+static const char *const text_forms[] = {"no", "hex", "customer", "url"};
 static const char *const orders[] = {"random", "ascending", "descending", "half"};
 
 static double rate(const bench_row *row)
@@ -63,6 +64,8 @@ static void print_workload(output *out, const bench_report *report, const bench_
     output_begin(out, "workload", '{');
     output_text(out, "type", kr_type_name(workload_type(w)));
     output_number(out, "keys", w->count);
+    if (w->texts)
+        output_text(out, "texts", text_forms[w->texts]);
     output_number(out, "uniformity", w->uniformity);
     output_truth(out, "dense_centre", (int)w->dense_centre);
     output_number(out, "multiplicity", w->multiplicity);
@@ -268,8 +271,9 @@ static void print_head(const bench_report *report, FILE *to)
 {
     const workload *w = &report->rows[0].workload;
     const int build = report->operation == BENCH_BUILD;
-    fprintf(to, "keys: %llu %s, uniformity %llu%%, multiplicity %llu%s\n", (unsigned long long)w->count,
-            kr_type_name(workload_type(w)), (unsigned long long)w->uniformity,
+    fprintf(to, "keys: %llu %s%s%s, uniformity %llu%%, multiplicity %llu%s\n", (unsigned long long)w->count,
+            kr_type_name(workload_type(w)), w->texts ? " as texts, " : "",
+            w->texts ? text_forms[w->texts] : "", (unsigned long long)w->uniformity,
             (unsigned long long)w->multiplicity, w->keys_sorted ? ", sorted beforehand" : "");
     if (looks_up_points(report))
         fprintf(to, "probes: %llu, hit rate %llu%%, Zipf %g, order %s", (unsigned long long)w->probes,

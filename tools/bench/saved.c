@@ -10,6 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+const option_row bench_saved_rows[] = {
+    {"save", 0, 0, OPTION_TEXT, offsetof(bench_options, save), "FILE",
+     "also save the index to FILE and load it; the times to read the file, and on a GPU to copy as many "
+     "bytes of pinned memory, stand beside. FILE is replaced, and stays",
+     0, 0},
+    {0},
+};
+
 enum { READ_NBYTES = 1 << 20 };
 
 static int save(const bench_run *run)

@@ -9,7 +9,7 @@
 typedef struct workload {
     /* keys */
     uint64_t count, uniformity, multiplicity, stride, seed;
-    uint32_t bits_64, dense_centre, keys_sorted;
+    uint32_t bits_64, dense_centre, keys_sorted, texts;
     /* probes and ranges */
     uint64_t probes, hit_rate, outliers, zipf, hits, multiplier, batches;
     uint32_t outside, order;
