@@ -38,8 +38,10 @@ typedef struct kr_file_options {
  * - "-.csv:name", "-.npy", ...: standard input; "-:name" is short for "-.csv:name". It is read from where it
  *   stands and, if it is a file, left there.
  *
- * Text columns: integers are i64, decimals f64, ISO dates date32, times timestamp64[us], unless a type
- * follows ("file.csv:name:u32", ":timestamp64[ns]", ":str" for a dictionary in byte order with u32 codes).
+ * Columns of text files: integers are i64, decimals f64, ISO dates date32, times timestamp64[us]. If the
+ * first field that is not NULL is none of these, the column is texts: u32 codes of a dictionary in byte
+ * order; a text behind numbers or dates is an error. A type that follows says otherwise ("file.csv:name:u32",
+ * ":timestamp64[ns]", ":str" for texts).
  * "timestamp64[s]", [ms], [us] and [ns] are of that unit; integers of "timestamp64" are of a unit that is not
  * known. Times may end with Z or +hh:mm and are turned to UTC. Years below 0 or above 9999 have a sign:
  * "-0044-03-15", "+12024-01-31", as in ISO 8601. The same types behind "file.npy" convert it exactly;
@@ -69,9 +71,9 @@ KR_API size_t kr_file_path_nbytes(const char *source);
 KR_API const kr_column *kr_file_column(const kr_file *file);
 /** The unit of a timestamp64 column; KR_UNIT_NONE if it is not known, and for other types. */
 KR_API kr_unit kr_file_unit(const kr_file *file);
-/** The string behind a code of a ":str" column, and its length; NULL for other columns and codes. */
+/** The string behind a code of a column of texts, and its length; NULL for other columns and codes. */
 KR_API const char *kr_file_string(const kr_file *file, uint32_t code, size_t *nbytes);
-/** 1 if it is a ":str" column, 0 for every other. */
+/** 1 if it is a column of texts, 0 for every other. */
 KR_API int kr_file_is_text(const kr_file *file);
 /** Releases the file, with its column and its texts. */
 KR_API void kr_file_close(kr_file *file);
@@ -83,8 +85,8 @@ KR_API void kr_file_close(kr_file *file);
  * not. Numbers go by value. A date is the instant of its midnight in UTC, also where it is the upper bound of
  * a range. Only midnight times convert to dates. Units of timestamps convert into each other; a unit that is
  * not known goes with none that is. Numbers, dates and times, and texts do not compare with each other. A
- * ":str" column takes over the dictionary of `like`, and its codes become the codes there; a text that is not
- * there has none, and the call fails.
+ * column of texts takes over the dictionary of `like`, and its codes become the codes there; a text that is
+ * not there has none, and the call fails.
  *
  * Errors:  KR_ERR_TYPE, KR_ERR_ARGUMENT, KR_ERR_HOST_MEMORY; *file is then unchanged.
  */
@@ -95,7 +97,7 @@ KR_API kr_status kr_file_convert(kr_file *file, const kr_file *like, kr_error *e
  *
  * `text`: values with ',' between them, in single or double quotes where they hold a ',' (a quote inside is
  * doubled): "42,43", "2024-01-01", "'a, b',NULL". They convert as in kr_file_convert: 5.0 is an integer,
- * 2024-01-01 a timestamp. The word NULL, not in quotes, is NULL. Where `like` is a ":str" column, so is the
+ * 2024-01-01 a timestamp. The word NULL, not in quotes, is NULL. Where `like` has texts, so has the
  * result, with a dictionary of its own (see kr_file_convert). Close it with kr_file_close.
  *
  * Errors:  KR_ERR_ARGUMENT (naming the value), KR_ERR_HOST_MEMORY.
@@ -106,9 +108,9 @@ KR_API kr_status kr_file_literals(const char *text, const kr_file *like, kr_file
  * Makes a column without rows, to be `like` in kr_file_convert and kr_file_literals: where a type, a unit and
  * texts are known, and no file is there, as of an index that was saved.
  *
- * Texts make it a ":str" column of KR_U32, with a dictionary of its own (kr_column.dictionary). Text i, which
- * gets code i, is from bytes[offsets[i]] to before bytes[offsets[i + 1]], as in Arrow's large_utf8. They
- * ascend byte by byte, each once, and are copied. Close it with kr_file_close.
+ * Texts make it a column of texts of KR_U32, with a dictionary of its own (kr_column.dictionary). Text i,
+ * which gets code i, is from bytes[offsets[i]] to before bytes[offsets[i + 1]], as in Arrow's large_utf8.
+ * They ascend byte by byte, each once, and are copied. Close it with kr_file_close.
  *
  * Errors:  KR_ERR_TYPE (also a unit of what is no timestamp, and texts of another type than KR_U32),
  *          KR_ERR_ARGUMENT (offsets that descend, texts that do not ascend: the text says which),

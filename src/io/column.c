@@ -144,21 +144,40 @@ static kr_status dates_to_times(struct kr_builder *builder, kr_error *err)
     return KR_OK;
 }
 
+/* The first field that is not NULL is text: so is the column. */
+static kr_status become_text(struct kr_builder *builder, kr_error *err)
+{
+    builder->inferred = false;
+    builder->file->dictionary = kr_dictionary_create(err);
+    return builder->file->dictionary ? set_type(builder, KR_U32, err) : KR_ERR_HOST_MEMORY;
+}
+
+/* No number, date or time. A word for NULL or a date in another form says what was meant, so that it is not
+ * taken for text in silence; nor is what follows numbers. */
+static kr_status infer_text(struct kr_builder *builder, const char *text, size_t nbytes, kr_error *err)
+{
+    const struct kr_place *place = builder->place;
+    char shown[KR_IO_SHOWN_NBYTES], hint[HINT_NBYTES], time_hint[KR_TIME_HINT_NBYTES];
+    null_hint(builder, text, nbytes, hint);
+    kr_io_time_hint(KR_VALUE_MALFORMED, (kr_type)0, KR_UNIT_NONE, text, nbytes, time_hint);
+    if (!builder->type && !*hint && !*time_hint)
+        return become_text(builder, err);
+    kr_io_show(shown, text, nbytes);
+    return kr_fail(err, KR_ERR_FORMAT,
+                   "%s:%llu: column %s: '%s' is not a number, date or time%s%s; add ':str' to read text",
+                   place->file, (unsigned long long)place->line, place->column, shown, hint, time_hint);
+}
+
 /* Changes the column's type to one that holds this field, too. */
 static kr_status infer(struct kr_builder *builder, const char *text, size_t nbytes, kr_error *err)
 {
     const struct kr_place *place = builder->place;
     bool large = false;
     kr_type type = classify(text, nbytes, &large);
-    char shown[KR_IO_SHOWN_NBYTES], hint[HINT_NBYTES], time_hint[KR_TIME_HINT_NBYTES];
+    char shown[KR_IO_SHOWN_NBYTES], hint[HINT_NBYTES];
     kr_io_show(shown, text, nbytes);
     if (!type)
-        return kr_fail(
-            err, KR_ERR_FORMAT,
-            "%s:%llu: column %s: '%s' is not a number, date or time%s%s; add ':str' to read text",
-            place->file, (unsigned long long)place->line, place->column, shown,
-            null_hint(builder, text, nbytes, hint),
-            kr_io_time_hint(KR_VALUE_MALFORMED, (kr_type)0, KR_UNIT_NONE, text, nbytes, time_hint));
+        return infer_text(builder, text, nbytes, err);
     if (large && !builder->large_line) {
         builder->large_line = place->line;
         memcpy(builder->large_text, shown, sizeof shown);
@@ -261,6 +280,8 @@ static kr_status append_value(struct kr_builder *builder, const char *text, size
     if (by_type || by_unit) {
         kr_status status =
             by_type ? infer(builder, text, nbytes, err) : infer_unit(builder, text, nbytes, err);
+        if (status == KR_OK && builder->file->dictionary)
+            return append_string(builder, text, nbytes, err);
         if (status != KR_OK)
             return status;
         result = parse_next(builder, text, nbytes);

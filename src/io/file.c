@@ -173,7 +173,7 @@ kr_status kr_file_set_null(struct kr_file *file, uint64_t row, uint64_t capacity
 
 kr_type kr_io_type_named(const char *name, kr_unit *unit)
 {
-    for (unsigned type = 1; kr_type_name((kr_type)type); type++)
+    for (unsigned type = 1; kr_type_nbytes((kr_type)type); type++) /* texts are "str" */
         for (*unit = KR_UNIT_NONE; *unit <= (type == KR_TIMESTAMP64 ? KR_UNIT_NS : KR_UNIT_NONE); ++*unit) {
             char known[KR_TYPE_TEXT_NBYTES];
             if (strcmp(kr_value_type_text((kr_type)type, *unit, known), name) == 0)

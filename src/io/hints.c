@@ -57,7 +57,7 @@ const char *kr_io_type_hint(const char *name, bool with_text, char hint[KR_TYPE_
             snprintf(hint, KR_TYPE_HINT_NBYTES, " (did you mean '%s'?)", aliases[i].type);
             return hint;
         }
-    for (unsigned type = 1; kr_type_name((kr_type)type); type++)
+    for (unsigned type = 1; kr_type_nbytes((kr_type)type); type++)
         kr_spelling_offer(&nearest, kr_type_name((kr_type)type), strlen(kr_type_name((kr_type)type)));
     if (with_text)
         kr_spelling_offer(&nearest, "str", strlen("str"));

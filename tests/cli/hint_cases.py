@@ -15,8 +15,8 @@ JOIN = "join --left orders.csv:customer:str --right mine.csv:customer:str "
 SCAN = "scan --column who=orders.csv:customer:str --column amount=orders.csv:amount "
 
 TYPES = [
-    ("lookup --keys orders.csv:customer --probe anna", r"orders.csv:2: column 'customer': 'anna' is not a number, .*; add '(:str)' to read text",
-     ("customer", "customer{0}")),
+    ("lookup --keys late.csv:x --probe fig", r"late.csv:3: column 'x': 'fig' is not a number, date or time; add '(:str)' to read text",
+     ("late.csv:x", "late.csv:x{0}")),
     ("lookup --keys mixed.csv:x --probes few.npy", "mixes dates and numbers: .*; add '(:str)' to read text", ("mixed.csv:x --probes few.npy", "mixed.csv:x{0} --probe 5")),
     ("lookup --keys orders.csv:order:int64 --probe 2", r"'int64' is not a type \(did you mean '(i64)'\?\); types are u8 i8 .* str", ("int64", "{0}")),
     *[(f"lookup --keys {file}:{wrong} --probe {probe}", rf"'{wrong}'.* \(did you mean '({right})'\?\)", (wrong, "{0}"))
@@ -176,12 +176,12 @@ ANSWERS = [
 
 # No hint leads to text where text is of no use.
 ENDS = [
-    (MINE + "--result sum --values customer", r"orders.csv:2: column 'customer': 'anna' is not a number, date or time; sum, min and max do not take texts\nExample"),
+    (MINE + "--result sum --values customer", r"--values orders.csv:customer is text: sum, min and max do not take texts\nExample"),
     (MINE + "--result sum --values customer:str", "--values orders.csv:customer:str is text: sum, min and max do not take texts"),
-    (SCAN.replace(":str", "") + "--sum who", r"'anna' is not a number, date or time; --sum, --min and --max do not take texts\n"), (SCAN + "--max who", "is text: --sum, --min and --max do not take"),
-    ("lookup --keys orders.csv:customer --probe ben --nearest below", r"is not a number, date or time; --nearest takes numbers, dates and times\n"),
-    ("join --left orders.csv:customer --right mine.csv:customer --asof backward", r"; --asof takes numbers, dates and times\n"), ("join --left orders.csv:order --right mine.csv:customer:str --asof backward", "is text: --asof takes"),
-    ("join --left orders.csv:order --right mine.csv:customer --overlap open --left-end orders.csv:order --right-end mine.csv:customer", r"; --overlap takes numbers, dates and times\n"),
+    (SCAN.replace(":str", "") + "--sum who", r"is text: --sum, --min and --max do not take texts\n"), (SCAN + "--max who", "is text: --sum, --min and --max do not take"),
+    ("lookup --keys orders.csv:customer --probe ben --nearest below", r"orders.csv:customer is text: --nearest takes numbers, dates and times\n"),
+    ("join --left orders.csv:customer --right mine.csv:customer --asof backward", r"orders.csv:customer is text: --asof takes numbers, dates and times\n"), ("join --left orders.csv:order --right mine.csv:customer:str --asof backward", "is text: --asof takes"),
+    ("join --left orders.csv:order --right mine.csv:customer --overlap open --left-end orders.csv:order --right-end mine.csv:customer", r"mine.csv:customer is text: --overlap takes numbers, dates and times\n"),
     ("lookup --keys values.npy --probes dates.csv:d", "which is f64; numbers compare with numbers, and dates and times with each other"),
     ("lookup --keys a.csv:name:str --probes few.npy", "which is str; only columns of .csv, .tsv and .tbl files can be texts"),
     ("lookup --keys raw.bin:u32 --probes values.npy", r"which is not an integer; the column is u32; it is compared with raw.bin:u32\n"),
@@ -201,6 +201,7 @@ def write_fixtures(folder):
     (folder / "eons.csv").write_text("x\n+36536598-01-28 21:54:06.976\n")
     (folder / "far_days.csv").write_text("d\n2024-01-01\n10002-06-22\n")
     (folder / "thirteen.csv").write_text("d\n2024-13-01\n")
+    (folder / "late.csv").write_text("x\n7\nfig\n")
     (folder / "signed.csv").write_text("x\n-5\n9223372036854775808\n")
     (folder / "huge.csv").write_text("k,v\n1,9223372036854775807\n1,9223372036854775807\n")
     (folder / "beyond.csv").write_text("x\n18446744073709551616\n")

@@ -157,7 +157,7 @@ int column_load_beside(struct column *column, const char *flag, const char *text
 static int is_type(const char *text)
 {
     const char *known;
-    for (unsigned type = 1; (known = kr_type_name((kr_type)type)); ++type)
+    for (unsigned type = 1; kr_type_nbytes((kr_type)type) && (known = kr_type_name((kr_type)type)); ++type)
         if (strncmp(text, known, strlen(known)) == 0 && (!text[strlen(known)] || text[strlen(known)] == '['))
             return 1;
     return strcmp(text, "str") == 0;

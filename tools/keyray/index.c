@@ -361,12 +361,12 @@ const command command_index = {
     "what a file holds. keyray index check FILE.krx reads all of it, compares checksums, loads it on the "
     "device and validates what searches rely on.",
     "keyray index build --keys orders.csv:order -o orders.krx\n"
-    "keyray index build --keys orders.csv:customer:str --index array -o customers.krx\n"
-    "keyray index build --column orders.csv:day,amount,customer:str -o table.krx\n"
+    "keyray index build --keys orders.csv:customer --index array -o customers.krx\n"
+    "keyray index build --column orders.csv:day,amount,customer -o table.krx\n"
     "keyray index info orders.krx\n"
     "keyray index check orders.krx --device cpu\n",
     run,
-    "A file has the unit of times and the texts of :str columns, too, so that probes are converted to them. "
+    "A file has the unit of times and the texts of its columns, too, so that probes are converted to them. "
     "It has no values to show: with --index FILE.krx, --show and --values need all of COL, as in "
     "orders.csv:amount. keyray update --index FILE.krx --save FILE.krx changes an index.",
     NULL,

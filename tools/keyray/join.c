@@ -538,13 +538,13 @@ const command command_join = {
     "left values may lie in ranges (--right-lower and --right-upper), follow right values in time "
     "(--asof), or be intervals that overlap (--overlap). It prints the pairs, or writes them to a "
     "file.",
-    "keyray join --left orders.csv:customer:str --right customers.csv:customer:str --type left "
+    "keyray join --left orders.csv:customer --right customers.csv:customer --type left "
     "--show-left amount --show-right city -o pairs.csv\n"
     "keyray join --left orders.csv:day --right-lower months.csv:first --right-upper months.csv:last "
     "-o pairs.csv\n"
-    "keyray join --left orders.csv:customer:str --index customers.krx --type semi -o known.csv\n"
-    "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by symbol:str "
-    "--right-by symbol:str --type left --show-right price -o priced.csv\n",
+    "keyray join --left orders.csv:customer --index customers.krx --type semi -o known.csv\n"
+    "keyray join --left trades.csv:time --right quotes.csv:time --asof backward --left-by symbol "
+    "--right-by symbol --type left --show-right price -o priced.csv\n",
     run,
     "--asof gives each left row at most one right row. If two right rows are equally near, the "
     "earlier one answers. If several right rows have the nearest value, the last of them answers "

@@ -499,7 +499,7 @@ const command command_lookup = {
     "look up every value of a column in another column",
     "Builds an index over the column --keys, or opens a saved one, and looks up each value of --probes or "
     "--probe in it. It prints the answers, one per value, or writes them to a file.",
-    "keyray lookup --keys orders.csv:customer:str --probes mine.csv:customer:str --result count\n"
+    "keyray lookup --keys orders.csv:customer --probes mine.csv:customer --result count\n"
     "keyray lookup --keys orders.csv:order --probe 42,43 --show customer,amount\n"
     "keyray lookup --keys lineitem.tbl:0 --probes orders.tbl:0 --result sum --values lineitem.tbl:4 "
     "-o sums.csv\n"

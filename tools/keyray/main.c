@@ -19,8 +19,7 @@ static const command *const commands[] = {
 };
 
 /* Of a newcomer: it answers on the terminal. */
-#define FIRST_EXAMPLE \
-    "keyray lookup --keys orders.csv:customer:str --probes mine.csv:customer:str --result count"
+#define FIRST_EXAMPLE "keyray lookup --keys orders.csv:customer --probes mine.csv:customer --result count"
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

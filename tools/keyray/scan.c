@@ -29,7 +29,7 @@ static const option_row scan_rows[] = {
     {"column", 0, 2, OPTION_NAMES, AT(columns), "[NAME=]COL,...",
      "the columns of the table, each under its name in the file, or under NAME; after the first one, "
      "a name alone is a column of the same file as the one before it: "
-     "orders.csv:day,amount,customer:str; not with FILE.krx",
+     "orders.csv:day,amount,customer; not with FILE.krx",
      0, 0},
     {"where", 0, 0, OPTION_TEXT, AT(where), "CONDITION",
      "the condition, as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses; put "
@@ -502,7 +502,7 @@ const command command_scan = {
     "a sum, a minimum, a maximum or a bitmap, or writes them to a file.",
     "keyray scan --column orders.csv:day,amount --where \"day >= '2024-01-01' and amount > 20\" "
     "--show order,amount\n"
-    "keyray scan --column orders.csv:day,customer:str --where \"customer = 'anna'\" --count --quiet\n"
+    "keyray scan --column orders.csv:day,customer --where \"customer = 'anna'\" --count --quiet\n"
     "keyray scan --index orders.krx --where \"amount > 20\" --show orders.csv:amount\n"
     "keyray scan --column day=lineitem.tbl:10,discount=lineitem.tbl:6 --where \"day >= '1994-01-01' "
     "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount\n",

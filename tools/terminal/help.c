@@ -23,10 +23,10 @@ const help_topic help_topics[HELP_TOPICS] = {
      "Rows count from 0, without the header.\n\n"
      "A type may follow, as in FILE.csv:NAME:u32. The types are u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 date32 "
      "timestamp64 timestamp64[s|ms|us|ns], and str for texts. Without a type, a text file decides by its "
-     "values: integers are read as i64, decimals as f64, dates as date32 and times as timestamp64[us]; a "
-     "text "
-     "is an error where nothing says str. For columns of --show it is not an error: they are then read as "
-     "texts.\n\n"
+     "values: integers are read as i64, decimals as f64, dates as date32 and times as timestamp64[us]. Where "
+     "the "
+     "first value is none of these, the column is texts. A text behind numbers is an error that names its "
+     "line, unless the column says str; columns of --show are then read as texts.\n\n"
      "An empty field is NULL, which matches nothing; --nulls names words that are NULL, too.\n\n"
      "Times are written in UTC, with as few decimals as read back. A date is the instant of its midnight in "
      "UTC, also as an upper bound: 2024-01-31 leaves out what "
@@ -73,7 +73,7 @@ void help_print_topic(const help_topic *topic)
 }
 
 static const char column_hint[] =
-    "COL is a column of a file, as in orders.csv:day or orders.csv:customer:str; keyray help columns lists "
+    "COL is a column of a file, as in orders.csv:day or orders.csv:order:u32; keyray help columns lists "
     "all forms and types.";
 
 /* ---- --help -------------------------------------------------------------------------------- */

@@ -76,8 +76,34 @@ static void values_that_do_not_fit(void **state)
     must_fail("a.csv:x", KR_ERR_FORMAT, "a.csv:3:\t1e999\tout of range\tf64");
     put_text("a.csv", "x\n1\n2 \n");
     must_fail("a.csv:x", KR_ERR_FORMAT, "a.csv:3:\t'2 '");
-    put_text("a.csv", "x\n\"1\n2\"\n");
-    must_fail("a.csv:x", KR_ERR_FORMAT, "a.csv:2:\t'1?2'");
+    put_text("a.csv", "x\n0\n\"1\n2\"\n");
+    must_fail("a.csv:x", KR_ERR_FORMAT, "a.csv:3:\t'1?2'");
+}
+
+/* The first field that is not NULL decides; what was meant as NULL or as a date does not. */
+static void texts_without_a_type(void **state)
+{
+    (void)state;
+    put_text("a.csv", "k,x\n1,\n2,fig\n3,7\n4,ant\n5,\n");
+    kr_file *file = must_read("a.csv:x");
+    const kr_column *column = kr_file_column(file);
+    const uint32_t *codes = column->data;
+    size_t nbytes = 0;
+    assert_true(kr_file_is_text(file) && column->count == 5 && column->dictionary != 0);
+    assert_false(is_valid(column, 0) || is_valid(column, 4));
+    assert_string_equal(kr_file_string(file, codes[1], &nbytes), "fig");
+    assert_string_equal(kr_file_string(file, codes[2], &nbytes), "7");
+    assert_string_equal(kr_file_string(file, codes[3], &nbytes), "ant");
+    kr_file_close(file);
+    put_text("a.csv", "x\n7\nfig\n");
+    must_fail("a.csv:x", KR_ERR_FORMAT,
+              "a.csv:3:\tcolumn 'x'\t'fig' is not a number\tadd ':str' to read text");
+    put_text("a.csv", "x\n1995-03-15\nfig\n");
+    must_fail("a.csv:x", KR_ERR_FORMAT, "a.csv:3:\t'fig'\tadd ':str'");
+    put_text("a.csv", "x\nNA\n7\n");
+    must_fail("a.csv:x", KR_ERR_FORMAT, "a.csv:2:\t'NA'\tkr_file_options.nulls 'NA'\tadd ':str'");
+    put_text("a.csv", "x\n10002-06-22\n");
+    must_fail("a.csv:x", KR_ERR_FORMAT, "a.csv:2:\thas a sign\tadd ':str'");
 }
 
 static void nulls(void **state)
@@ -139,8 +165,9 @@ static void quotes_and_line_ends(void **state)
 
     put_text("a.csv", "a,b\n\"1\n\n\",1\n2,3,4\n");
     must_fail("a.csv:b", KR_ERR_FORMAT, "a.csv:5:\t3 fields\theader has 2");
-    put_text("a.csv", "\"two\nlines\",b\n1,x\n");
-    must_fail("a.csv:b", KR_ERR_FORMAT, "a.csv:3:\t'x'");
+    put_text("a.csv", "\"two\nlines\",b\n1,1\n1,x\n");
+    must_fail("a.csv:b", KR_ERR_FORMAT, "a.csv:4:\t'x'");
+    put_text("a.csv", "\"two\nlines\",b\n1,1\n");
     must_hold("a.csv:two\nlines", KR_I64, 1, (const int64_t[]){1});
 }
 
@@ -230,7 +257,7 @@ static void separators(void **state)
     must_hold("a.csv:a;x", KR_I64, 2, (const int64_t[]){1, 3});
     put_text("a.csv", "price, EUR;b;c\n1,5;2;x\n2,5;4;y\n");
     must_hold("a.csv:b", KR_I64, 2, wanted);
-    must_fail("a.csv:price, EUR", KR_ERR_FORMAT, "a.csv:2:\t'1,5'\t:str");
+    must_fail("a.csv:price, EUR:f64", KR_ERR_FORMAT, "a.csv:2:\t'1,5'\tf64");
     must_fail("a.csv:a", KR_ERR_FORMAT, "no column 'a'\tprice, EUR, b, c");
     /* A header longer than the window of 4 MiB. */
     char *text = malloc(9000100);
@@ -386,8 +413,8 @@ static void other_encodings(void **state)
     put_text("a.tbl", "\xef\xbb\xbf");
     must_hold("a.tbl:0", KR_I64, 0, "");
     put_bytes("a.csv", "a\n1\0002\n", 6);
-    must_fail("a.csv:a", KR_ERR_FORMAT, "a.csv:2:\t'1?2'");
-    kr_file *file = must_read("a.csv:a:str");
+    must_fail("a.csv:a:i64", KR_ERR_FORMAT, "a.csv:2:\t'1?2'");
+    kr_file *file = must_read("a.csv:a");
     size_t nbytes = 0;
     assert_memory_equal(kr_file_string(file, 0, &nbytes), "1\0002", 4);
     assert_int_equal(nbytes, 3);
@@ -514,6 +541,7 @@ int main(void)
         cmocka_unit_test(given_types_are_obeyed),
         cmocka_unit_test(large_integers),
         cmocka_unit_test(values_that_do_not_fit),
+        cmocka_unit_test(texts_without_a_type),
         cmocka_unit_test(nulls),
         cmocka_unit_test(quotes_and_line_ends),
         cmocka_unit_test(broken_quotes),
