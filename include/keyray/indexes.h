@@ -131,7 +131,8 @@ KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, con
 /* ---- Build --------------------------------------------------------------------------------- */
 
 /**
- * Builds an index over `keys`: at most 2^32 - 2 rows.
+ * Builds an index over `keys`: at most 2^32 - 2 rows. Keys may be texts of any of the six types; probes are
+ * texts then. The index makes a dictionary and keeps it (texts.h).
  *
  * Stream:  `keys` and `row_ids` in device memory are read in the order of `stream`. Returns when the index
  *          can be used from any stream: it carries a ready event that later calls wait for.
@@ -235,7 +236,7 @@ KR_API kr_status kr_index_validate(kr_index *index, kr_error *err);
  * Changes the keys of rows: row row_ids[i] gets keys->data[i].
  *
  * Afterwards the index answers as if it had been created from the changed column. The kind's option `update`
- * selects how. On an error the index is as it was, unless the device was lost.
+ * selects how. On an error the index is as it was, unless the device was lost. For texts see kr_index_update.
  *
  * Memory:  `row_ids` and `keys` may each be host or device memory; both may be freed afterwards. Takes, in
  *          addition to the index, about as much as a build at its peak.
@@ -264,6 +265,10 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  * Kinds `array`, `pivot` and `eytzinger` merge the sorted batch into all of their entries; `btree` changes
  * the leaves that it concerns, `cgrx:updates=on` the buckets, `hash` and `chain` the slots. The last four
  * make all anew where that is needed. Kind `rx` cannot.
+ *
+ * Keys may be texts if those of the index are. Texts that are new to an index that answers ranges make the
+ * dictionary, all codes and the index anew, in the time and memory of kr_index_create; with other kinds the
+ * dictionary alone. After an error the index answers as it did, but its dictionary may have more texts.
  *
  * In addition to the index, a call takes memory of the device:
  *

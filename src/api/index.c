@@ -234,6 +234,15 @@ static const char *doubts(const kr_probe_case *of, const kr_probe_plan *plan, co
                : "";
 }
 
+/* What changes of an index over texts do. */
+static const char *renews(const kr_spec *spec, const kr_column *keys)
+{
+    const uint32_t changes = KR_CAN_UPDATE | KR_CAN_SET_KEYS;
+    return kr_strings_are(keys->type) && kr_texts_are_ordered(spec) && spec->kind->capabilities & changes
+               ? "; changes with new texts make codes and index anew"
+               : "";
+}
+
 kr_status kr_index_explain(kr_device *device, kr_operation operation, const char *spec, const kr_column *keys,
                            uint64_t n_probes, kr_explanation *explanation, kr_error *err)
 {
@@ -268,7 +277,8 @@ kr_status kr_index_explain(kr_device *device, kr_operation operation, const char
     kr_family_tracer(ops, device, made.tracer);
     if (ops->kept)
         ops->kept->explain(&shape, divided);
-    snprintf(made.reason, sizeof made.reason, "%s%s%s", reason, doubts(&of, &plan, spec), divided);
+    snprintf(made.reason, sizeof made.reason, "%s%s%s%s", reason, doubts(&of, &plan, spec), divided,
+             renews(&parsed, keys));
     snprintf(made.probe_order, sizeof made.probe_order, "%s: %s", kr_order_searched_name(plan.way),
              plan.reason);
     made.memory_accesses_per_probe = ops->touches(&shape);

@@ -4,7 +4,8 @@
 
 #include "check.h"
 
-/* What check_part is given in the place of a spec: part 0 is a dictionary with ranges=on, part 1 without. */
+/* What check_part is given in the place of a spec: part 0 is a dictionary with ranges=on, part 1 without;
+ * parts 2 and 3 are indexes of kinds btree and hash. */
 static const char fault_texts[] = "texts";
 
 /* Rows in layers: all share a prefix, and many the slices behind it. */
@@ -48,6 +49,70 @@ static kr_status use_texts(kr_device *device, int part, kr_stream *stream, kr_er
     add_to_checksum(upper, sizeof upper);
     add_to_checksum(bytes, sizeof bytes);
     kr_texts_destroy(texts);
+    return status;
+}
+
+/* Probes of an index over fault_strings; points, and what an ordered kind can. */
+static kr_status ask_texts(kr_index *index, int is_ordered, kr_stream *stream, kr_error *err)
+{
+    static uint64_t counts[300];
+    const kr_column strings = fault_strings();
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_COUNT, .out = counts};
+    kr_prepared *prepared = NULL;
+    kr_status status = kr_index_lookup(index, &strings, &sink, stream, err);
+    add_to_checksum(counts, sizeof counts);
+    if (!is_ordered || status)
+        return status;
+    status = kr_index_lookup_texts(index, &strings, KR_TEXTS_PREFIX, &sink, stream, err);
+    add_to_checksum(counts, sizeof counts);
+    if (!status)
+        status = kr_index_nearest(index, &strings, NULL, &sink, stream, err);
+    add_to_checksum(counts, sizeof counts);
+    if (!status)
+        status = kr_prepare_range(index, &strings, &strings, &sink, &prepared, err);
+    if (!status)
+        status = kr_prepared_run(prepared, stream, err);
+    kr_prepared_destroy(prepared);
+    add_to_checksum(counts, sizeof counts);
+    return status;
+}
+
+/* Half of the texts are new; rows of the others go. After an error the index answers as before. */
+static kr_status update_texts(kr_index *index, kr_stream *stream, kr_error *err)
+{
+    static char bytes[300 * 40];
+    static uint32_t before[300], after[300];
+    kr_column strings = fault_strings(), inserted = strings, deleted = strings;
+    const kr_sink was = {.struct_size = sizeof was, .result = KR_RESULT_ROW, .out = before},
+                  is = {.struct_size = sizeof is, .result = KR_RESULT_ROW, .out = after};
+    memcpy(bytes, (const void *)(uintptr_t)strings.reserved_words[0], strings.reserved_words[1]);
+    memset(bytes, 'n', strings.reserved_words[1] / 2);
+    inserted.reserved_words[0] = (uintptr_t)bytes;
+    deleted.count = 40;
+    kr_status status = kr_index_lookup(index, &strings, &was, stream, err);
+    if (status)
+        return status;
+    status = kr_index_update(index, &inserted, NULL, &deleted, stream, err);
+    if (status) {
+        CHECK(kr_index_lookup(index, &strings, &is, stream, NULL) == KR_OK);
+        CHECK(memcmp(before, after, sizeof before) == 0);
+    }
+    return status;
+}
+
+static kr_status use_text_index(kr_device *device, const char *spec, kr_stream *stream, kr_error *err)
+{
+    const kr_column strings = fault_strings();
+    kr_index *index = NULL;
+    const int is_ordered = strcmp(spec, "hash") != 0;
+    kr_status status = kr_index_create(device, spec, &strings, NULL, stream, &index, err);
+    if (!status)
+        status = ask_texts(index, is_ordered, stream, err);
+    if (!status)
+        status = update_texts(index, stream, err);
+    if (!status)
+        status = ask_texts(index, is_ordered, stream, err);
+    kr_index_destroy(index);
     return status;
 }
 

@@ -370,7 +370,9 @@ static kr_status scenario(const char *spec, int part, int own_allocator, kr_erro
         divide(device, spec);
     status = kr_stream_create(device, &stream, err);
     if (!status)
-        status = spec == fault_texts ? use_texts(device, part, stream, err)
+        status = spec == fault_texts && part > 1
+                     ? use_text_index(device, part == 2 ? "btree" : "hash", stream, err)
+                 : spec == fault_texts ? use_texts(device, part, stream, err)
                  : capabilities_of(spec) & KR_CAN_SCAN
                      ? use_table(device, spec, &key_column, part == PART_SAVE, stream, err)
                  : part >= PART_JOIN ? join(device, spec, part - PART_JOIN, err)
@@ -499,8 +501,8 @@ int main(void)
     library = code_of((uintptr_t)kr_version);
     test = code_of((uintptr_t)main);
     fill();
-    check_part(fault_texts, 0, 1);
-    check_part(fault_texts, 1, 1);
+    for (int part = 0; part < 4; ++part)
+        check_part(fault_texts, part, 1);
     for (size_t i = 0; i < SPECS; ++i)
         check_spec(specs[i]);
     for (uint32_t i = 0; kr_kind_query(i, &kind, NULL) == KR_OK; ++i)

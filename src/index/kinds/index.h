@@ -33,6 +33,8 @@ typedef struct kr_index_texts_ops {
     void (*release)(struct kr_texts *texts, kr_stream *stream);
     uint64_t (*nbytes)(const struct kr_texts *texts);
     uint64_t (*id)(const struct kr_texts *texts);
+    /* Codes are below it. */
+    uint64_t (*count)(const struct kr_texts *texts);
     void (*verify)(kr_work *work, const struct kr_texts *texts);
     void (*image)(kr_image *image, struct kr_texts **texts);
 } kr_index_texts_ops;

@@ -27,11 +27,17 @@ void kr_texts_verify(kr_work *w, const kr_texts *texts)
                            (unsigned long long)wrong - 1));
 }
 
+static uint64_t count_texts(const kr_texts *texts)
+{
+    return texts->n;
+}
+
 extern const kr_index_texts_ops kr_index_texts_do;
 const kr_index_texts_ops kr_index_texts_do = {
     .release = kr_texts_release,
     .nbytes = kr_texts_nbytes,
     .id = kr_texts_id,
+    .count = count_texts,
     .verify = kr_texts_verify,
     .image = kr_texts_image,
 };
