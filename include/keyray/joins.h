@@ -56,6 +56,13 @@ typedef struct kr_join_info {
 
 typedef struct kr_join kr_join;
 
+/* Columns of all joins may be texts (KR_STRING and others): then what they are compared with is texts, too,
+ * of any of these types. They become codes of one dictionary while the join runs: of the smaller side, or of
+ * the values if there are ranges. It takes what kr_texts_create says, and 4 bytes for each row of both sides,
+ * of joins in chunks too. Ranges, intervals and nearest values go by the order of bytes; texts have no
+ * distance, so as-of joins of them take neither KR_NEAREST_EITHER nor a tolerance. A broken row is
+ * KR_ERR_ARGUMENT. */
+
 /** n pairs of a join, in host memory, valid during the call. Return nonzero to stop. */
 typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, const uint32_t *right_rows);
 

@@ -1,5 +1,4 @@
 /* kr_join_create_asof: checks the arguments. */
-#include "join/asof.h"
 #include "api/join.h"
 #include "index/lookup/nearest.h"
 
@@ -20,13 +19,12 @@ static void check_columns(kr_work *w, const kr_asof_job *job)
 {
     const kr_column *left = job->left, *right = job->right;
     const kr_join_groups groups = {job->left_by, job->right_by, job->n_by};
-    KR_STEP(w, kr_column_check(w->device, left, "the left time", NULL, w->err));
-    KR_STEP(w, kr_column_check(w->device, right, "the right time", NULL, w->err));
-    if (kr_work_goes_on(w) && left->type != right->type)
-        KR_STEP(w,
-                kr_fail(w->err, KR_ERR_TYPE,
-                        "the left time is %s and the right time is %s: convert one to the type of the other",
-                        kr_type_name(left->type), kr_type_name(right->type)));
+    kr_call_join_check_column(w, left, "the left time");
+    kr_call_join_check_column(w, right, "the right time");
+    if (kr_work_goes_on(w) && !kr_call_join_are_alike(left, right))
+        KR_STEP(w, kr_fail(w->err, KR_ERR_TYPE, "the left time is %s and the right time is %s: %s",
+                           kr_type_name(left->type), kr_type_name(right->type),
+                           kr_call_join_advice(left, right)));
     KR_STEP(w, kr_column_check_texts("the left time", left->dictionary, "the right time", right->dictionary,
                                      w->err));
     if (kr_work_goes_on(w))
@@ -45,9 +43,9 @@ kr_status kr_join_create_asof(kr_device *device, const char *spec, const kr_colu
     kr_work w = kr_work_on(device, NULL, err);
     check_columns(&w, &job);
     job.type = read_type(&w, options);
-    KR_STEP(&w, kr_nearby_make(left->type, nearest, &job.near, err));
+    KR_STEP(&w, kr_nearby_make(kr_strings_are(left->type) ? KR_U32 : left->type, nearest, &job.near, err));
     kr_join *made = kr_call_join_begin(&w);
     if (made)
-        kr_asof_run(&w, &job, made);
+        kr_join_texts_asof(&w, &job, made);
     return kr_call_join_end(&w, made, join);
 }

@@ -1,9 +1,7 @@
 /* kr_join_*: check the arguments, read the result. */
-#include "join/join.h"
-#include "api/call.h"
 #include "api/join.h"
+#include "api/call.h"
 #include "base/util/structs.h"
-#include "join/columns.h"
 
 #include <stdlib.h>
 
@@ -29,17 +27,30 @@ static kr_join_options read_any_options(kr_work *w, const kr_join_options *optio
     return given;
 }
 
+void kr_call_join_check_column(kr_work *w, const kr_column *column, const char *what)
+{
+    KR_STEP(w, column && kr_strings_are(column->type)
+                   ? kr_strings_check(w->device, column, what, NULL, w->err)
+                   : kr_column_check(w->device, column, what, NULL, w->err));
+}
+
+const char *kr_call_join_advice(const kr_column *left, const kr_column *right)
+{
+    return kr_strings_are(left->type) || kr_strings_are(right->type)
+               ? "give texts on both sides, or their codes in one dictionary (kr_texts_encode)"
+               : "convert one to the type of the other";
+}
+
 /* A group column of each side. */
 static void check_group(kr_work *w, const kr_join_groups *groups, uint32_t j, const uint64_t rows[2])
 {
     const kr_column *left = &groups->left[j], *right = &groups->right[j];
-    KR_STEP(w, kr_column_check(w->device, left, "the left group", NULL, w->err));
-    KR_STEP(w, kr_column_check(w->device, right, "the right group", NULL, w->err));
-    if (kr_work_goes_on(w) && left->type != right->type)
-        KR_STEP(
-            w, kr_fail(w->err, KR_ERR_TYPE,
-                       "group %u is %s on the left and %s on the right: convert one to the type of the other",
-                       j, kr_type_name(left->type), kr_type_name(right->type)));
+    kr_call_join_check_column(w, left, "the left group");
+    kr_call_join_check_column(w, right, "the right group");
+    if (kr_work_goes_on(w) && !kr_call_join_are_alike(left, right))
+        KR_STEP(w, kr_fail(w->err, KR_ERR_TYPE, "group %u is %s on the left and %s on the right: %s", j,
+                           kr_type_name(left->type), kr_type_name(right->type),
+                           kr_call_join_advice(left, right)));
     KR_STEP(w, kr_column_check_texts("the left group", left->dictionary, "the right group", right->dictionary,
                                      w->err));
     if (kr_work_goes_on(w) && (left->count != rows[0] || right->count != rows[1]))
@@ -108,12 +119,12 @@ kr_status kr_call_join_end(kr_work *w, kr_join *made, kr_join **join)
 
 void kr_call_join_check_sides(kr_work *w, const kr_column *left, const kr_column *right, const char *name)
 {
-    KR_STEP(w, kr_column_check(w->device, left, "the left side", NULL, w->err));
-    KR_STEP(w, kr_column_check(w->device, right, name, NULL, w->err));
-    if (kr_work_goes_on(w) && left->type != right->type)
-        KR_STEP(w, kr_fail(w->err, KR_ERR_TYPE,
-                           "the left side is %s and %s is %s: convert one to the type of the other",
-                           kr_type_name(left->type), name, kr_type_name(right->type)));
+    kr_call_join_check_column(w, left, "the left side");
+    kr_call_join_check_column(w, right, name);
+    if (kr_work_goes_on(w) && !kr_call_join_are_alike(left, right))
+        KR_STEP(w,
+                kr_fail(w->err, KR_ERR_TYPE, "the left side is %s and %s is %s: %s", kr_type_name(left->type),
+                        name, kr_type_name(right->type), kr_call_join_advice(left, right)));
     KR_STEP(w, kr_column_check_texts("the left side", left->dictionary, name, right->dictionary, w->err));
 }
 
@@ -157,13 +168,15 @@ static void read_options(kr_work *w, const kr_join_options *options, kr_join_gro
 /* ---- Calls that make a join -------------------------------------------------------------------- */
 
 /* The common end of these calls, once the job is checked, unless a step has failed. */
-static kr_status create(kr_work *w, const kr_join_job *job, kr_join **join)
+static kr_status create(kr_work *w, const kr_join_job *job, const kr_join_groups *groups, kr_join **join)
 {
     kr_join *made = kr_call_join_begin(w);
     if (made)
-        kr_join_run(w, job, made);
+        kr_join_texts_run(w, job, groups, made);
     return kr_call_join_end(w, made, join);
 }
+
+static const kr_join_groups no_groups = {.n = 0};
 
 kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *left, const kr_column *right,
                          const kr_join_options *options, kr_join **join, kr_error *err)
@@ -174,7 +187,7 @@ kr_status kr_join_create(kr_device *device, const char *spec, const kr_column *l
     kr_join_job job = {.spec = spec, .left = left, .right = right};
     kr_call_join_check_sides(&w, left, right, "the right side");
     read_options(&w, options, NULL, &job);
-    return create(&w, &job, join);
+    return create(&w, &job, &no_groups, join);
 }
 
 kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_column *left,
@@ -188,13 +201,9 @@ kr_status kr_join_create_range(kr_device *device, const char *spec, const kr_col
     kr_join_groups groups = {.n = 0};
     check_ranges(&w, &job);
     read_options(&w, options, &groups, &job);
-    if (!kr_work_goes_on(&w) || !groups.n)
-        return create(&w, &job, join);
-    kr_call_join_check_groups(&w, &groups, left->count, right_lower->count);
-    kr_join *made = kr_call_join_begin(&w);
-    if (made)
-        kr_join_grouped_run(&w, &job, &groups, made);
-    return kr_call_join_end(&w, made, join);
+    if (kr_work_goes_on(&w))
+        kr_call_join_check_groups(&w, &groups, left->count, right_lower->count);
+    return create(&w, &job, &groups, join);
 }
 
 static void check_columns(kr_work *w, const kr_column *left, const kr_column *right, uint32_t n)
@@ -228,24 +237,32 @@ kr_status kr_join_create_columns(kr_device *device, const char *spec, const kr_c
     check_columns(&w, left, right, n_columns);
     read_options(&w, options, NULL, &job.how);
     if (n_columns == 1)
-        return create(&w, &job.how, join);
+        return create(&w, &job.how, &no_groups, join);
     kr_join *made = kr_call_join_begin(&w);
     if (made)
-        kr_join_columns_run(&w, &job, made);
+        kr_join_texts_columns(&w, &job, made);
     return kr_call_join_end(&w, made, join);
+}
+
+/* Of left values as numbers or codes. */
+static void check_codes(kr_work *w, const kr_index *right, const kr_column *left)
+{
+    if (left->type != right->info.type)
+        KR_STEP(w, kr_fail(w->err, KR_ERR_TYPE, "the left side is %s, but the index holds %s: %s",
+                           kr_type_name(left->type), kr_type_name(kr_index_type(right)),
+                           kr_strings_are(left->type) || right->texts
+                               ? "give codes of its dictionary, or texts to an index of texts"
+                               : "convert one to the type of the other"));
+    KR_STEP(w,
+            kr_column_check_texts("the left side", left->dictionary, "the index", right->dictionary, w->err));
 }
 
 /* What an index that exists cannot do. */
 static void check_right_index(kr_work *w, const kr_index *right, const kr_column *left,
                               const kr_join_job *job)
 {
-    if (kr_work_goes_on(w) && left->type != right->info.type)
-        KR_STEP(w,
-                kr_fail(w->err, KR_ERR_TYPE,
-                        "the left side is %s, but the index holds %s: convert one to the type of the other",
-                        kr_type_name(left->type), kr_type_name(right->info.type)));
-    KR_STEP(w,
-            kr_column_check_texts("the left side", left->dictionary, "the index", right->dictionary, w->err));
+    if (kr_work_goes_on(w) && !(right->texts && kr_strings_are(left->type)))
+        check_codes(w, right, left);
     if (job->index_side == KR_INVERSE_ON)
         KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
                            "the right side is an index already: leave inverse at auto, or use "
@@ -264,14 +281,14 @@ kr_status kr_join_create_prepared(kr_index *right, const kr_column *left, const 
     kr_work w = kr_work_on(right->device, NULL, err);
     kr_join_job job = {.left = left, .left_upper = left_upper, .right_index = right};
     KR_STEP(&w, kr_call_check_single(right, "kr_index_lookup_columns, or a join of columns", err));
-    KR_STEP(&w, kr_column_check(w.device, left, "the left side", NULL, err));
+    kr_call_join_check_column(&w, left, "the left side");
     if (left_upper) {
         kr_call_join_check_sides(&w, left, left_upper, "the upper bound");
         check_counts(&w, left, left_upper);
     }
     read_options(&w, options, NULL, &job);
     check_right_index(&w, right, left, &job);
-    return create(&w, &job, join);
+    return create(&w, &job, &no_groups, join);
 }
 
 /* ---- Other calls ------------------------------------------------------------------------------- */
@@ -301,6 +318,9 @@ kr_status kr_join_chunks(kr_device *device, const char *spec, const kr_column *l
         kr_call_join_check_sides(&w, left, right, "the right side");
     read_options(&w, options, NULL, &job);
     check_chunks(&w, &job, cap_nbytes, chunk);
+    kr_column codes[3];
+    if (kr_work_goes_on(&w))
+        kr_join_texts_encode(&w, &job, codes);
     const uint64_t found = kr_work_goes_on(&w) ? kr_join_chunks_run(&w, &job, cap_nbytes, chunk, ctx) : 0;
     if (pairs && kr_work_goes_on(&w))
         *pairs = found;

@@ -46,6 +46,17 @@ static void read_sink(kr_work *w, const kr_sink *sink, kr_sink *used, kr_sums_jo
         check_floats(w, used, &job->how);
 }
 
+static void run(kr_work *w, kr_sums_job *job, kr_join_info *made)
+{
+    kr_column codes[3];
+    kr_peak peak;
+    kr_work_peak_begin(w, &peak);
+    kr_join_texts_encode(w, &job->how, codes);
+    if (kr_work_goes_on(w))
+        kr_join_sums_run(w, job, made);
+    made->peak_nbytes = kr_work_peak_end(w, &peak);
+}
+
 kr_status kr_join_sums(kr_device *device, const char *spec, const kr_column *left, const kr_column *right,
                        const kr_join_options *options, const kr_sink *sink, kr_join_info *info, kr_error *err)
 {
@@ -63,7 +74,7 @@ kr_status kr_join_sums(kr_device *device, const char *spec, const kr_column *lef
     if (kr_work_goes_on(&w))
         read_sink(&w, sink, &used, &job);
     if (kr_work_goes_on(&w))
-        kr_join_sums_run(&w, &job, &made);
+        run(&w, &job, &made);
     if (info && kr_work_goes_on(&w))
         kr_struct_write(&kr_struct_join_info, &made, info);
     return kr_work_end(&w);

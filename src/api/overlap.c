@@ -1,15 +1,14 @@
 /* kr_join_create_overlap, kr_join_overlap_chunks: check the arguments. */
-#include "join/overlap.h"
 #include "api/join.h"
 
 static void check_column(kr_work *w, const kr_overlap_job *job, const kr_column *column, const char *what)
 {
     const kr_column *first = job->left[0];
-    KR_STEP(w, kr_column_check(w->device, column, what, NULL, w->err));
-    if (kr_work_goes_on(w) && column->type != first->type)
-        KR_STEP(w, kr_fail(w->err, KR_ERR_TYPE,
-                           "the left starts are %s and %s are %s: convert one to the type of the other",
-                           kr_type_name(first->type), what, kr_type_name(column->type)));
+    kr_call_join_check_column(w, column, what);
+    if (kr_work_goes_on(w) && !kr_call_join_are_alike(first, column))
+        KR_STEP(w, kr_fail(w->err, KR_ERR_TYPE, "the left starts are %s and %s are %s: %s",
+                           kr_type_name(first->type), what, kr_type_name(column->type),
+                           kr_call_join_advice(first, column)));
     KR_STEP(w, kr_column_check_texts("the left starts", first->dictionary, what, column->dictionary, w->err));
 }
 
@@ -30,7 +29,7 @@ static void check_job(kr_work *w, kr_overlap_job *job, kr_interval_ends ends)
         KR_STEP(w,
                 kr_fail(w->err, KR_ERR_ARGUMENT, "%d says nothing of ends; use kr_interval_ends", (int)ends));
     job->open = ends == KR_ENDS_OPEN;
-    KR_STEP(w, kr_column_check(w->device, job->left[0], "the left starts", NULL, w->err));
+    kr_call_join_check_column(w, job->left[0], "the left starts");
     check_side(w, job, job->left, "the left starts", "the left ends");
     check_side(w, job, job->right, "the right starts", "the right ends");
 }
@@ -65,10 +64,8 @@ kr_status kr_join_create_overlap(kr_device *device, const char *spec, const kr_c
     if (kr_work_goes_on(&w))
         kr_call_join_check_groups(&w, &groups, left_start->count, right_start->count);
     kr_join *made = kr_call_join_begin(&w);
-    if (made && groups.n)
-        kr_overlap_grouped_run(&w, &job, &groups, made);
-    else if (made)
-        kr_overlap_run(&w, &job, made);
+    if (made)
+        kr_join_texts_overlap(&w, &job, &groups, made);
     return kr_call_join_end(&w, made, join);
 }
 
@@ -90,6 +87,9 @@ kr_status kr_join_overlap_chunks(kr_device *device, const char *spec, const kr_c
     if (chunk && cap_nbytes < 8)
         KR_STEP(&w, kr_fail(err, KR_ERR_LIMIT, "a pair takes 8 bytes, but the cap is %llu; raise it",
                             (unsigned long long)cap_nbytes));
+    kr_column codes[4];
+    if (kr_work_goes_on(&w))
+        kr_join_texts_encode_intervals(&w, &job, codes);
     if (!kr_work_goes_on(&w))
         return kr_work_end(&w);
     const uint64_t found = kr_overlap_chunks(&w, &job, cap_nbytes, chunk, ctx);

@@ -3,24 +3,6 @@
 #include "join/join.h"
 #include "join/overlap.h"
 
-/* What both sorts do before and after the join of keys. */
-typedef struct grouped {
-    kr_stopwatch watch;
-    kr_peak peak;
-} grouped;
-
-static void begin(kr_work *w, grouped *g)
-{
-    kr_work_peak_begin(w, &g->peak);
-    kr_join_watch(w, &g->watch);
-}
-
-static void end(kr_work *w, grouped *g, kr_join *join)
-{
-    kr_join_unwatch(w, join);
-    join->info.peak_nbytes = kr_work_peak_end(w, &g->peak);
-}
-
 /* Before any time is spent on keys. */
 static void check(kr_work *w, const char *text, const kr_column *left, const kr_column *right)
 {
@@ -36,19 +18,19 @@ void kr_join_grouped_run(kr_work *w, const kr_join_job *job, const kr_join_group
                              {.values = job->right_upper, .is_upper = 1},
                              {.values = job->left, .is_left = 1}};
     kr_join_job keys = *job;
-    grouped g;
+    kr_join_before before;
     check(w, job->spec, job->left, job->right);
     if (!kr_work_goes_on(w))
         return;
-    begin(w, &g);
+    kr_join_before_begin(w, &before);
     keys.used_bits = kr_join_fold_groups(w, groups, columns, 3, 0);
     keys.right = &columns[0].keys;
     keys.right_upper = &columns[1].keys;
     keys.left = &columns[2].keys;
-    kr_join_unwatch(w, join); /* the join has a watch of its own */
+    kr_join_before_pause(w, join);
     if (kr_work_goes_on(w))
         kr_join_run(w, &keys, join);
-    end(w, &g, join);
+    kr_join_before_end(w, &before, join);
 }
 
 void kr_overlap_grouped_run(kr_work *w, const kr_overlap_job *job, const kr_join_groups *groups,
@@ -59,18 +41,18 @@ void kr_overlap_grouped_run(kr_work *w, const kr_overlap_job *job, const kr_join
                              {.values = job->left[0], .is_left = 1},
                              {.values = job->left[1], .is_left = 1}};
     kr_overlap_job keys = *job;
-    grouped g;
+    kr_join_before before;
     check(w, job->spec, job->left[0], job->right[0]);
     if (!kr_work_goes_on(w))
         return;
-    begin(w, &g);
+    kr_join_before_begin(w, &before);
     kr_join_fold_groups(w, groups, columns, 4, 1);
     for (int i = 0; i < 2; ++i) {
         keys.right[i] = &columns[i].keys;
         keys.left[i] = &columns[2 + i].keys;
     }
-    kr_join_unwatch(w, join);
+    kr_join_before_pause(w, join);
     if (kr_work_goes_on(w))
         kr_overlap_run(w, &keys, join);
-    end(w, &g, join);
+    kr_join_before_end(w, &before, join);
 }

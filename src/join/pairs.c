@@ -69,6 +69,22 @@ void kr_join_unwatch(kr_work *w, kr_join *join)
     kr_phases_add(&join->phases, &watch->phases);
 }
 
+void kr_join_before_begin(kr_work *w, kr_join_before *before)
+{
+    kr_work_peak_begin(w, &before->peak);
+    kr_join_watch(w, &before->watch);
+}
+
+void kr_join_before_pause(kr_work *w, kr_join *join)
+{
+    kr_join_unwatch(w, join);
+}
+
+void kr_join_before_end(kr_work *w, kr_join_before *before, kr_join *join)
+{
+    join->info.peak_nbytes = kr_work_peak_end(w, &before->peak);
+}
+
 void kr_join_keep(kr_work *w, kr_join *join, const uint32_t *left, const uint32_t *right, uint64_t n)
 {
     kr_work_sync(w);

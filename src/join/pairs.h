@@ -70,6 +70,16 @@ void kr_join_write_alone(kr_work *work, const uint32_t *alone, uint64_t n, uint3
 /* From here on laps of the work are phases of a join, until kr_join_unwatch adds them to it. */
 void kr_join_watch(kr_work *work, kr_stopwatch *watch);
 void kr_join_unwatch(kr_work *work, kr_join *join);
+/* Steps that make the columns of a join: their phases and memory count as its own. In between the join runs,
+ * which has a watch and a peak for itself. */
+typedef struct kr_join_before {
+    kr_stopwatch watch;
+    kr_peak peak;
+} kr_join_before;
+void kr_join_before_begin(kr_work *work, kr_join_before *before);
+void kr_join_before_pause(kr_work *work, kr_join *join);
+void kr_join_before_end(kr_work *work, kr_join_before *before, kr_join *join);
+
 /* The last step of a join: its result, which outlives the work. Blocks. */
 void kr_join_keep(kr_work *work, kr_join *join, const uint32_t *left, const uint32_t *right, uint64_t n);
 

@@ -127,6 +127,45 @@ static kr_status join(kr_device *device, kr_error *err)
     return status;
 }
 
+/* Texts as values, as ranges, as intervals and as groups. */
+static kr_status join_texts(kr_device *device, kr_error *err)
+{
+    static const int32_t offsets[] = {0, 3, 6, 6, 9, 12, 17};
+    static const char bytes[] = "antbeecatantzebra";
+    const kr_column texts = {.type = KR_STRING,
+                             .count = 6,
+                             .data = offsets,
+                             .reserved_words = {(uintptr_t)bytes, sizeof bytes - 1}},
+                    *t = &texts;
+    kr_column times = columns[1];
+    const kr_column both[2] = {texts, {.type = times.type, .count = 6, .data = times.data}};
+    kr_join *joined = NULL;
+    times = both[1];
+    kr_status status = kr_join_create(device, "pivot", t, t, NULL, &joined, err);
+    kr_join_destroy(joined);
+    joined = NULL;
+    if (!status)
+        status = kr_join_create_columns(device, "pivot", both, both, 2, NULL, &joined, err);
+    kr_join_destroy(joined);
+    joined = NULL;
+    if (!status)
+        status = kr_join_create_range(device, "pivot", t, t, t, NULL, &joined, err);
+    kr_join_destroy(joined);
+    joined = NULL;
+    if (!status)
+        status = kr_join_create_overlap(device, "pivot", t, t, t, t, KR_ENDS_CLOSED, NULL, &joined, err);
+    kr_join_destroy(joined);
+    joined = NULL;
+    if (!status)
+        status = kr_join_create_asof(device, "pivot", &times, &times, t, t, 1, NULL, NULL, &joined, err);
+    kr_join_destroy(joined);
+    joined = NULL;
+    if (!status)
+        status = kr_join_create_asof(device, "pivot", t, t, NULL, NULL, 0, NULL, NULL, &joined, err);
+    kr_join_destroy(joined);
+    return status;
+}
+
 static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
 {
     const kr_device_options options = {.struct_size = sizeof options,
@@ -146,6 +185,8 @@ static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
         status = update(index, err);
     if (!status)
         status = join(device, err);
+    if (!status)
+        status = join_texts(device, err);
     kr_index_destroy(index);
     kr_device_close(device);
     return status;

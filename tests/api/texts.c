@@ -34,7 +34,8 @@ static void refuse_joins(const kr_column *a, const kr_column *b)
     const kr_column times = {.type = KR_U32, .count = a->count, .data = a->data},
                     others = {.type = KR_U32, .count = b->count, .data = b->data};
     const kr_column lefts[] = {times, *a}, rights[] = {others, *b};
-    uint64_t pairs = 0;
+    uint64_t pairs = 0, counts[16];
+    const kr_sink count = {.struct_size = sizeof count, .result = KR_RESULT_COUNT, .out = counts};
     kr_join *join = NULL;
     kr_index *index = NULL;
     REFUSED(KR_ERR_TYPE, kr_join_create(device, "hash", a, b, NULL, &join, &err));
@@ -47,6 +48,9 @@ static void refuse_joins(const kr_column *a, const kr_column *b)
     REFUSED(KR_ERR_TYPE, kr_join_create_asof(device, "array", a, b, NULL, NULL, 0, NULL, NULL, &join, &err));
     REFUSED(KR_ERR_TYPE,
             kr_join_create_overlap(device, "array", a, a, b, b, KR_ENDS_CLOSED, NULL, &join, &err));
+    REFUSED(KR_ERR_TYPE, kr_join_overlap_chunks(device, "array", a, a, b, b, KR_ENDS_CLOSED, 1 << 20, NULL,
+                                                NULL, &pairs, &err));
+    REFUSED(KR_ERR_TYPE, kr_join_sums(device, "array", a, b, NULL, &count, NULL, &err));
     WORKS(kr_index_create(device, "array", b, NULL, NULL, &index, &err));
     REFUSED(KR_ERR_TYPE, kr_join_create_prepared(index, a, NULL, NULL, &join, &err));
     REFUSED(KR_ERR_TYPE, kr_join_create_prepared(index, b, a, NULL, &join, &err));
@@ -78,6 +82,8 @@ static void refuse_lookups(const kr_column *a, const kr_column *b)
     REFUSED(KR_ERR_TYPE,
             kr_index_lookup_chunks(index, b, NULL, KR_ORDER_ROW, 1 << 20, take_nothing, NULL, &err));
     REFUSED(KR_ERR_TYPE, kr_prepare_lookup(index, b, &sink, &prepared, &err));
+    REFUSED(KR_ERR_TYPE, kr_prepare_range(index, a, b, &sink, &prepared, &err));
+    REFUSED(KR_ERR_TYPE, kr_prepare_nearest(index, b, NULL, &sink, &prepared, &err));
     REFUSED(KR_ERR_TYPE, kr_index_set_keys(index, ids, b, NULL, &err));
     REFUSED(KR_ERR_TYPE, kr_index_update(index, b, NULL, NULL, NULL, &err));
     REFUSED(KR_ERR_TYPE, kr_index_update(index, NULL, NULL, b, NULL, &err));

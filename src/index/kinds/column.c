@@ -53,7 +53,7 @@ kr_status kr_column_check_texts(const char *what, uint64_t dictionary, const cha
     if (dictionary && other_dictionary)
         return kr_fail(err, KR_ERR_TYPE,
                        "%s and %s have texts of different dictionaries, where one code says two texts; "
-                       "kr_file_convert gives one the dictionary of the other",
+                       "kr_texts_encode, of files kr_file_convert, gives one the codes of the other",
                        what, other);
     return kr_fail(err, KR_ERR_TYPE,
                    "%s has texts, but %s has numbers (kr_column.dictionary is 0): a copy of codes takes the "

@@ -1,0 +1,12 @@
+/* Texts as a column of codes, for calls that compare columns. */
+#ifndef KEYRAY_INDEX_TEXTS_ENCODE_H
+#define KEYRAY_INDEX_TEXTS_ENCODE_H
+
+#include "index/texts/texts.h"
+
+/* The codes of the rows, NULL where a row has none, in scratch memory that `data` of the column gives back.
+ * `what` as of kr_texts_find; `help` says what saves memory. */
+kr_column kr_texts_make_codes(kr_work *work, const kr_texts *texts, const kr_column *strings,
+                              const char *what, const char *help);
+
+#endif
