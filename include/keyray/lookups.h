@@ -196,7 +196,8 @@ typedef struct kr_column_probes {
     /** Probes of the first n_columns columns of the index, each of its type, one row for each probe. */
     const kr_column *columns;
     uint32_t n_columns; /**< 1 to as many as the index has */
-    uint32_t reserved;  /**< 0 */
+    /** Of texts in the last column: a kr_texts_bound that says which are asked for; 0: none of these. */
+    uint32_t how;
     /** NULL, or upper bounds of the last of the columns, whose lower bounds are in `columns` then. */
     const kr_column *upper;
     /** NULL, or the last of the columns is asked for its nearest value; then `upper` is NULL. */
@@ -211,8 +212,10 @@ typedef struct kr_column_probes {
  *
  * Answers are those of kr_index_lookup, kr_index_range and kr_index_nearest, and so are sinks; KR_ORDER_KEY
  * is the order of the columns. A NULL in any column of a probe matches nothing. Neither a neighbour nor a
- * tolerance reaches into another group of equal columns. Where columns follow the one with nearest values,
- * the last row in their order answers from below, and the first from above.
+ * tolerance reaches into another group of equal columns. Columns of the index that are texts take texts of
+ * any type; a text that is not in the index matches nothing. In the last one, texts may have bounds, one
+ * bound or a prefix (`how`), or a nearest text below or above. Where columns follow the one with nearest
+ * values, the last row in their order answers from below, and the first from above.
  *
  * A tolerance takes a range lookup first, unless keys have room for all values of the column's type.
  *

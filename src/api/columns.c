@@ -1,5 +1,6 @@
 /* Calls for indexes over several columns: kr_index_create_columns, kr_index_update_columns, and what lookups
  * by columns check and do before they are lookups like any other. */
+#include "index/texts/columns.h"
 #include "api/call.h"
 #include "base/util/structs.h"
 #include "index/kinds/choose.h"
@@ -8,6 +9,14 @@
 
 /* ---- Checks ---------------------------------------------------------------------------------------- */
 
+/* Of numbers or of texts, whose codes will be in device memory. */
+static kr_status check_column(kr_device *device, const kr_column *column, const char *what, int *reaches,
+                              kr_error *err)
+{
+    return kr_strings_are(column->type) ? kr_strings_check(device, column, what, NULL, err)
+                                        : kr_column_check(device, column, what, reaches, err);
+}
+
 /* Columns of one length. */
 static kr_status check_lengths(kr_device *device, const kr_column *columns, uint32_t n, const char *what,
                                int *reaches, kr_error *err)
@@ -15,7 +24,7 @@ static kr_status check_lengths(kr_device *device, const kr_column *columns, uint
     kr_status status =
         columns ? KR_OK : kr_fail(err, KR_ERR_ARGUMENT, "%s are NULL: give %u columns", what, n);
     for (uint32_t j = 0; j < n && status == KR_OK; ++j) {
-        status = kr_column_check(device, &columns[j], what, reaches, err);
+        status = check_column(device, &columns[j], what, reaches, err);
         if (status == KR_OK && columns[j].count != columns[0].count)
             status =
                 kr_fail(err, KR_ERR_ARGUMENT, "column %u of %s has %llu rows, but column 0 has %llu", j, what,
@@ -32,9 +41,14 @@ static kr_status check_type(const kr_index *index, const kr_column *column, uint
     char here[48], there[48];
     snprintf(here, sizeof here, "column %u of %s", j, what);
     snprintf(there, sizeof there, "column %u of the index", j);
-    if (column->type != (kr_type)of->type)
-        return kr_fail(err, KR_ERR_TYPE, "%s is %s, but %s is %s: convert one to the type of the other", here,
-                       kr_type_name(column->type), there, kr_type_name((kr_type)of->type));
+    if (of->texts && kr_strings_are(column->type))
+        return KR_OK;
+    if (column->type != (kr_type)of->type || (of->texts && !column->dictionary))
+        return kr_fail(err, KR_ERR_TYPE, "%s is %s, but %s is %s: %s", here, kr_type_name(column->type),
+                       there, kr_type_name(of->texts ? of->text_type : (kr_type)of->type),
+                       of->texts                      ? "give texts"
+                       : kr_strings_are(column->type) ? "give codes of its dictionary (kr_texts_encode)"
+                                                      : "convert one to the type of the other");
     return kr_column_check_texts(here, column->dictionary, there, of->dictionary, err);
 }
 
@@ -79,13 +93,18 @@ kr_status kr_index_create_columns(kr_device *device, const char *spec, const kr_
         status = kr_pointer_check(device, row_ids, "row_ids", NULL, err);
     if (status == KR_OK)
         status = kr_choose(device, spec, &parsed, NULL, err);
-    if (status == KR_OK)
-        status = kr_index_shape_make(device, &parsed, &columns[0], row_ids, &shape, err);
+    if (status == KR_OK) {
+        const kr_column keys = {.type = kr_strings_are(columns[0].type) ? KR_U32 : columns[0].type,
+                                .count = columns[0].count};
+        status = kr_index_shape_make(device, &parsed, &keys, row_ids, &shape, err);
+    }
     if (status == KR_OK)
         status = kr_stream_check(device, stream, "kr_index_create_columns", err);
-    return status == KR_OK
-               ? kr_index_make_columns(device, &parsed, columns, n_columns, row_ids, stream, index, err)
-               : status;
+    if (status != KR_OK)
+        return status;
+    return kr_texts_are_among(columns, n_columns)
+               ? kr_texts_make_columns_index(device, &parsed, columns, n_columns, row_ids, stream, index, err)
+               : kr_index_make_columns(device, &parsed, columns, n_columns, row_ids, stream, index, err);
 }
 
 kr_status kr_index_update_columns(kr_index *index, const kr_column *insert_columns,
@@ -109,9 +128,13 @@ kr_status kr_index_update_columns(kr_index *index, const kr_column *insert_colum
         .insert_rows = insert_rows};
     if (status == KR_OK)
         status = kr_call_check_update(index, &wanted, stream, "kr_index_update_columns", err);
-    return status == KR_OK
-               ? kr_index_update_columns_apply(index, insert_columns, delete_columns, &wanted, stream, err)
-               : status;
+    if (status != KR_OK)
+        return status;
+    const uint32_t n = index->composite->n;
+    return (insert_columns && kr_texts_are_among(insert_columns, n)) ||
+                   (delete_columns && kr_texts_are_among(delete_columns, n))
+               ? kr_texts_update_columns(index, insert_columns, delete_columns, &wanted, stream, err)
+               : kr_index_update_columns_apply(index, insert_columns, delete_columns, &wanted, stream, err);
 }
 
 /* ---- Lookups ------------------------------------------------------------------------------------------ */
@@ -119,8 +142,9 @@ kr_status kr_index_update_columns(kr_index *index, const kr_column *insert_colum
 static kr_status check_given(const kr_index *index, const kr_column_probes *given, kr_error *err)
 {
     const uint32_t n = index->composite->n;
-    if (given->reserved)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_column_probes.reserved must be 0; zero the struct first");
+    if (given->how > KR_TEXTS_PREFIX)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_column_probes.how: %u is none of kr_texts_bound, nor 0",
+                       given->how);
     if (!given->n_columns || given->n_columns > n)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "probes of %u columns: the index has %u, and the first 1 to %u of them "
@@ -129,7 +153,42 @@ static kr_status check_given(const kr_index *index, const kr_column_probes *give
     if (given->upper && given->nearest)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "kr_column_probes: upper and nearest are both given: ranges have no nearest value");
+    if (given->how && (given->upper || given->nearest))
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "kr_column_probes: how says what the last column is asked for, so leave %s at NULL",
+                       given->upper ? "upper" : "nearest");
     return KR_OK;
+}
+
+/* What the last column is asked for. */
+static kr_status check_last(const kr_index *index, const kr_column_probes *read, int *reaches,
+                            kr_composite_probes *probes, kr_error *err)
+{
+    const uint32_t last = read->n_columns - 1;
+    kr_status status = KR_OK;
+    if (read->how && !kr_strings_are(read->columns[last].type))
+        return kr_fail(err, KR_ERR_TYPE,
+                       "kr_column_probes.how is for texts, but column %u of the probes is %s: use upper",
+                       last, kr_type_name(read->columns[last].type));
+    if (read->nearest) {
+        status =
+            kr_nearby_make((kr_type)index->composite->columns[last].type, read->nearest, &probes->near, err);
+        return status == KR_OK ? kr_query_check_composite(index, probes, err) : status;
+    }
+    if (!read->upper)
+        return KR_OK;
+    probes->upper = *read->upper;
+    status = check_column(index->device, read->upper, "the upper bounds", reaches, err);
+    if (status == KR_OK && read->upper->count != read->columns[0].count)
+        status = kr_fail(err, KR_ERR_ARGUMENT, "%llu upper bounds for %llu probes: give one for each",
+                         (unsigned long long)read->upper->count, (unsigned long long)read->columns[0].count);
+    if (status == KR_OK)
+        status = check_type(index, read->upper, last, "the upper bounds", err);
+    if (status == KR_OK && kr_strings_are(read->upper->type) != kr_strings_are(read->columns[last].type))
+        status = kr_fail(err, KR_ERR_TYPE,
+                         "lower bounds are %s and upper bounds are %s: give texts or codes as both",
+                         kr_type_name(read->columns[last].type), kr_type_name(read->upper->type));
+    return status;
 }
 
 kr_status kr_call_check_columns(const kr_index *index, const kr_column_probes *given, kr_stream *stream,
@@ -149,22 +208,11 @@ kr_status kr_call_check_columns(const kr_index *index, const kr_column_probes *g
         status = check_columns(index, read.columns, read.n_columns, "the probes", reaches, err);
     if (status != KR_OK)
         return status;
-    *probes = (kr_composite_probes){.n = read.n_columns, .has_upper = read.upper != NULL};
+    *probes = (kr_composite_probes){.n = read.n_columns, .has_upper = read.upper != NULL, .how = read.how};
     for (uint32_t j = 0; j < read.n_columns; ++j)
         probes->columns[j] = read.columns[j];
-    if (read.nearest) {
-        status = kr_nearby_make(read.columns[read.n_columns - 1].type, read.nearest, &probes->near, err);
-        return status == KR_OK ? kr_query_check_composite(index, probes, err) : status;
-    }
-    if (!read.upper)
-        return KR_OK;
-    probes->upper = *read.upper;
-    status = kr_column_check(index->device, read.upper, "the upper bounds", reaches, err);
-    if (status == KR_OK && read.upper->count != read.columns[0].count)
-        status = kr_fail(err, KR_ERR_ARGUMENT, "%llu upper bounds for %llu probes: give one for each",
-                         (unsigned long long)read.upper->count, (unsigned long long)read.columns[0].count);
-    return status == KR_OK ? check_type(index, read.upper, read.n_columns - 1, "the upper bounds", err)
-                           : status;
+    status = check_last(index, &read, reaches, probes, err);
+    return status == KR_OK ? kr_texts_check_columns(index, probes, err) : status;
 }
 
 /* A work has no room for the copies of so many columns. */
@@ -177,12 +225,14 @@ static void bring(kr_work *w, const kr_column *column, kr_resident *copy, kr_col
 
 void kr_call_make_columns_query(kr_work *w, kr_call *c, const kr_composite_probes *probes)
 {
-    kr_composite_probes here = *probes;
+    kr_composite_probes codes, here;
     kr_resident copies[KR_COMPOSITE_MOST + 1] = {{{0}}};
-    for (uint32_t j = 0; j < probes->n; ++j)
-        bring(w, &probes->columns[j], &copies[j], &here.columns[j]);
-    if (probes->has_upper)
-        bring(w, &probes->upper, &copies[KR_COMPOSITE_MOST], &here.upper);
+    kr_texts_make_columns(w, c->index, probes, 0, &codes);
+    here = codes;
+    for (uint32_t j = 0; j < codes.n; ++j)
+        bring(w, &codes.columns[j], &copies[j], &here.columns[j]);
+    if (codes.has_upper)
+        bring(w, &codes.upper, &copies[KR_COMPOSITE_MOST], &here.upper);
     kr_work_lap(w, "copy");
     kr_query_make_composite(w, c->index, &here, c->keys, &c->query);
     for (uint32_t j = 0; j <= KR_COMPOSITE_MOST; ++j)

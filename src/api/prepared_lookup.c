@@ -3,6 +3,7 @@
 #include "api/prepared.h"
 #include "index/lookup/limit.h"
 #include "index/lookup/rows.h"
+#include "index/texts/columns.h"
 
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ typedef struct prepared_lookup {
     kr_column lower, upper, values;
     kr_composite_probes probes; /* of an index over several columns, instead of lower and upper */
     kr_wanted texts;            /* of these two; lower NULL: they are no texts */
-    kr_buffer buffers[2];       /* kr_texts_keep_probes */
+    kr_buffer buffers[KR_COMPOSITE_MOST + 1]; /* kr_texts_keep_probes; of upper bounds the last */
     kr_device *device;
     uint64_t version; /* of the index */
 } prepared_lookup;
@@ -58,23 +59,35 @@ static kr_status keep_probes(prepared_lookup *p, const kr_column *probes, kr_col
     return kr_strings_are(probes->type) ? kr_texts_keep_probes(p->device, probes, kept, buffers, err) : KR_OK;
 }
 
+/* Those of an index over several columns. */
+static kr_status keep_all(prepared_lookup *p, const kr_composite_probes *probes, kr_error *err)
+{
+    kr_status status = KR_OK;
+    p->probes = *probes;
+    for (uint32_t j = 0; j < probes->n && status == KR_OK; ++j)
+        status = keep_probes(p, &probes->columns[j], &p->probes.columns[j], &p->buffers[j], err);
+    if (probes->has_upper && status == KR_OK)
+        status = keep_probes(p, &probes->upper, &p->probes.upper, &p->buffers[KR_COMPOSITE_MOST], err);
+    return status;
+}
+
 /* The columns as the caller gave them, kept here. */
 static kr_status keep_columns(prepared_lookup *p, const kr_wanted *w, kr_wanted *kept, kr_error *err)
 {
     *kept = *w;
     kept->enqueues = 1;
-    kr_status status = keep_probes(p, w->lower, &p->lower, &p->buffers[0], err);
+    kr_status status =
+        w->probes ? keep_all(p, w->probes, err) : keep_probes(p, w->lower, &p->lower, &p->buffers[0], err);
+    if (w->probes)
+        p->lower = p->probes.columns[0];
     kept->lower = &p->lower;
-    if (w->probes) {
-        p->probes = *w->probes;
-        kept->probes = &p->probes;
-    }
+    kept->probes = w->probes ? &p->probes : NULL;
     if (w->upper) {
         if (status == KR_OK)
-            status = keep_probes(p, w->upper, &p->upper, &p->buffers[1], err);
+            status = keep_probes(p, w->upper, &p->upper, &p->buffers[KR_COMPOSITE_MOST], err);
         kept->upper = &p->upper;
     }
-    if (kr_strings_are(w->lower->type))
+    if (kr_strings_are(w->lower->type) && !w->probes)
         p->texts = *kept;
     if (p->sink.values) {
         p->values = *p->sink.values;
@@ -113,8 +126,11 @@ static void enqueue(kr_work *work, void *call)
 {
     const prepared_lookup *p = call;
     kr_call c = p->call;
-    if (p->call.index->composite)
-        kr_query_make_composite(work, p->call.index, &p->probes, c.keys, &c.query);
+    kr_composite_probes codes;
+    if (p->call.index->composite) {
+        kr_texts_make_columns(work, p->call.index, &p->probes, 1, &codes);
+        kr_query_make_composite(work, p->call.index, &codes, c.keys, &c.query);
+    }
     if (p->texts.lower) /* the bytes may have changed */
         kr_call_make_query(work, &c, &p->texts);
     c.query.limit = p->sink.limit;
@@ -137,8 +153,8 @@ static int is_recordable(const void *call)
 static void close_lookup(void *call)
 {
     prepared_lookup *p = call;
-    kr_buffer_release(p->device, &p->buffers[1], NULL);
-    kr_buffer_release(p->device, &p->buffers[0], NULL);
+    for (uint32_t j = KR_COMPOSITE_MOST + 1; j-- > 0;)
+        kr_buffer_release(p->device, &p->buffers[j], NULL);
     free(p);
 }
 

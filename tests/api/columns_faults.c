@@ -127,16 +127,43 @@ static kr_status join(kr_device *device, kr_error *err)
     return status;
 }
 
+static const int32_t offsets[] = {0, 3, 6, 6, 9, 12, 17};
+static const char bytes[] = "antbeecatantzebra";
+static const kr_column texts = {
+    .type = KR_STRING, .count = 6, .data = offsets, .reserved_words = {(uintptr_t)bytes, sizeof bytes - 1}};
+
+/* Times and texts. */
+static kr_status index_texts(kr_device *device, kr_error *err)
+{
+    const kr_column both[2] = {{.type = columns[1].type, .count = 6, .data = columns[1].data}, texts};
+    const kr_nearest_options near = {.struct_size = sizeof near};
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = answers};
+    kr_column_probes probes = {.struct_size = sizeof probes, .columns = both, .n_columns = 2};
+    kr_index *index = NULL;
+    kr_prepared *prepared = NULL;
+    kr_status status = kr_index_create_columns(device, "pivot", both, 2, NULL, NULL, &index, err);
+    if (!status)
+        status = kr_index_lookup_columns(index, &probes, &sink, NULL, err);
+    probes.nearest = &near;
+    if (!status)
+        status = kr_index_lookup_columns(index, &probes, &sink, NULL, err);
+    if (!status)
+        status = kr_prepare_lookup_columns(index, &probes, &sink, &prepared, err);
+    if (!status)
+        status = kr_prepared_run(prepared, NULL, err);
+    kr_prepared_destroy(prepared);
+    if (!status)
+        status = save_and_load(device, index, err);
+    if (!status)
+        status = kr_index_update_columns(index, both, NULL, both, NULL, err);
+    kr_index_destroy(index);
+    return status;
+}
+
 /* Texts as values, as ranges, as intervals and as groups. */
 static kr_status join_texts(kr_device *device, kr_error *err)
 {
-    static const int32_t offsets[] = {0, 3, 6, 6, 9, 12, 17};
-    static const char bytes[] = "antbeecatantzebra";
-    const kr_column texts = {.type = KR_STRING,
-                             .count = 6,
-                             .data = offsets,
-                             .reserved_words = {(uintptr_t)bytes, sizeof bytes - 1}},
-                    *t = &texts;
+    const kr_column *t = &texts;
     kr_column times = columns[1];
     const kr_column both[2] = {texts, {.type = times.type, .count = 6, .data = times.data}};
     kr_join *joined = NULL;
@@ -187,6 +214,8 @@ static kr_status scenario(const char *spec, int own_allocator, kr_error *err)
         status = join(device, err);
     if (!status)
         status = join_texts(device, err);
+    if (!status)
+        status = index_texts(device, err);
     kr_index_destroy(index);
     kr_device_close(device);
     return status;

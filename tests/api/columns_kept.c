@@ -309,10 +309,9 @@ static void check_refused(void)
     REFUSED(KR_ERR_ARGUMENT, kr_index_lookup_columns(index, &asked, &sink, NULL, &err));
     asked.n_columns = 0;
     REFUSED(KR_ERR_ARGUMENT, kr_index_lookup_columns(index, &asked, &sink, NULL, &err));
-    asked =
-        (kr_column_probes){.struct_size = sizeof asked, .columns = columns, .n_columns = 1, .reserved = 1};
+    asked = (kr_column_probes){.struct_size = sizeof asked, .columns = columns, .n_columns = 1, .how = 9};
     REFUSED(KR_ERR_ARGUMENT, kr_index_lookup_columns(index, &asked, &sink, NULL, &err));
-    asked.reserved = 0;
+    asked.how = 0;
     WORKS(kr_index_lookup_columns(index, &asked, &sink, NULL, &err));
     REFUSED(KR_ERR_UNSUPPORTED, kr_index_lookup_columns(points, &asked, &sink, NULL, &err));
     asked.nearest = &either;

@@ -1,6 +1,7 @@
 #include "index/kinds/composite.h"
 #include "base/key/encode.h"
 #include "base/key/key.h"
+#include "index/kinds/index.h"
 
 /* ---- Where columns lie --------------------------------------------------------------------------- */
 
@@ -260,6 +261,8 @@ void kr_composite_release(kr_device *device, kr_composite *c, kr_stream *stream)
     for (uint32_t j = KR_COMPOSITE_MOST; j-- > 0;) {
         kr_buffer_release(device, &c->heads[j].ranks, stream);
         kr_buffer_release(device, &c->columns[j].ranks, stream);
+        if (c->columns[j].texts)
+            kr_index_texts_do.release(c->columns[j].texts, stream);
     }
 }
 
@@ -271,15 +274,22 @@ uint64_t kr_composite_nbytes(const kr_composite *c)
     return nbytes;
 }
 
+uint64_t kr_composite_texts_nbytes(const kr_composite *c)
+{
+    uint64_t nbytes = 0;
+    for (uint32_t j = 0; j < c->n; ++j)
+        nbytes += c->columns[j].texts ? kr_index_texts_do.nbytes(c->columns[j].texts) : 0;
+    return nbytes;
+}
+
 /* ---- Saving, checking ----------------------------------------------------------------------------- */
 
 static void image_column(kr_image *image, kr_composite *c, uint32_t j)
 {
     kr_composite_column *column = &c->columns[j];
-    uint32_t texts = column->dictionary != 0;
     const uint32_t scope = kr_image_enter_nth(image, "column", j);
     kr_image_u32(image, "type", &column->type, KR_U8, KR_TIMESTAMP64);
-    kr_image_u32(image, "texts", &texts, 0, column->type == KR_U32);
+    kr_index_image_texts(image, column->type, &column->dictionary, column->text_type, &column->texts);
     const uint64_t top = kr_work_goes_on(image->work) ? top_of(column->type) : 0;
     kr_image_u64(image, "lowest", &column->lowest, 0, top);
     kr_image_u64(image, "span", &column->span, 1, top - (column->lowest < top ? column->lowest : top));
@@ -313,6 +323,9 @@ void kr_composite_image(kr_image *image, kr_composite *c)
 void kr_composite_check(kr_work *w, const kr_composite *c)
 {
     uint64_t falls = 0, *counter = kr_work_counters(w, 1);
+    for (uint32_t j = 0; j < c->n && kr_work_goes_on(w); ++j)
+        if (c->columns[j].texts)
+            kr_index_texts_do.verify(w, c->columns[j].texts);
     for (uint32_t j = 0; j < c->n; ++j) {
         kr_fold_check_ranks(w, c->columns[j].ranks.data, c->columns[j].n_ranks, counter);
         kr_fold_check_ranks(w, c->heads[j].ranks.data, c->heads[j].n_ranks, counter);

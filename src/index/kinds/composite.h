@@ -19,11 +19,15 @@
 /* Of an index; joins have as many groups, and a value. */
 enum { KR_COMPOSITE_INDEXED = 8, KR_COMPOSITE_MOST = 9 };
 
+struct kr_texts;
+
 typedef struct kr_composite_column {
     uint64_t dictionary;
-    uint64_t lowest, span; /* of codes */
-    uint64_t margin;       /* numbers at either end that no key has, but where the type's values end */
-    kr_buffer ranks;       /* n_ranks codes that ascend; none: numbers are codes less the lowest */
+    struct kr_texts *texts; /* whose codes the values are, so that calls take texts; NULL: none */
+    kr_type text_type;      /* of these; 0: none */
+    uint64_t lowest, span;  /* of codes */
+    uint64_t margin;        /* numbers at either end that no key has, but where the type's values end */
+    kr_buffer ranks;        /* n_ranks codes that ascend; none: numbers are codes less the lowest */
     uint64_t n_ranks;
     uint32_t type, level, shift;
 } kr_composite_column;
@@ -87,10 +91,13 @@ int kr_composite_is_whole(const kr_composite *composite, uint32_t i);
 
 /* ---- Saving, checking ----------------------------------------------------------------------------- */
 
-/* In a file that has no other fields of columns. LOAD: fills all but dictionaries. */
+/* In a file that has no other fields of columns. LOAD: fills all but dictionaries that are the caller's; text
+ * types are known already. */
 void kr_composite_image(kr_image *image, kr_composite *composite);
-/* Fails with KR_ERR_INVARIANT if a list of ranks does not ascend. Blocks. */
+/* Fails with KR_ERR_INVARIANT if a list of ranks does not ascend, or a dictionary is not whole. Blocks. */
 void kr_composite_check(kr_work *work, const kr_composite *composite);
+/* Of lists of ranks; of dictionaries. */
 uint64_t kr_composite_nbytes(const kr_composite *composite);
+uint64_t kr_composite_texts_nbytes(const kr_composite *composite);
 
 #endif

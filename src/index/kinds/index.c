@@ -134,8 +134,11 @@ uint32_t kr_index_components(const kr_index *index, kr_component *all)
     const uint64_t ranks = index->composite ? kr_composite_nbytes(index->composite) : 0;
     if (ranks)
         all[n++] = (kr_component){"ranks of columns", ranks};
-    if (index->texts)
-        all[n++] = (kr_component){"texts", kr_index_texts_do.nbytes(index->texts)};
+    const uint64_t texts = index->texts       ? kr_index_texts_do.nbytes(index->texts)
+                           : index->composite ? kr_composite_texts_nbytes(index->composite)
+                                              : 0;
+    if (texts)
+        all[n++] = (kr_component){"texts", texts};
     return n;
 }
 

@@ -40,6 +40,11 @@ typedef struct kr_index_texts_ops {
 } kr_index_texts_ops;
 extern const kr_index_texts_ops kr_index_texts_do;
 
+/* The dictionary of a column, in a file: whether there is one, and its texts if it is the index's own, which
+ * a text_type says. LOAD: sets *texts and, of own ones, *dictionary. */
+void kr_index_image_texts(kr_image *image, uint32_t type, uint64_t *dictionary, kr_type text_type,
+                          struct kr_texts **texts);
+
 /* 1: entries of such an index are kept in host memory that the device does not reach, in parts (index/kept).
  */
 int kr_index_divides(const kr_device *device, const kr_spec *spec);

@@ -21,21 +21,21 @@ static void walk_columns(kr_image *image, kr_index *index)
  * follow. */
 enum { NO_TEXTS, CALLERS_TEXTS, OWN_TEXTS };
 
-/* LOAD: the index has its text_type already, if the texts are in the file. */
-static void walk_texts(kr_image *image, kr_index *index, uint32_t type)
+void kr_index_image_texts(kr_image *image, uint32_t type, uint64_t *dictionary, kr_type text_type,
+                          struct kr_texts **texts)
 {
-    uint32_t texts = index->text_type ? OWN_TEXTS : index->dictionary ? CALLERS_TEXTS : NO_TEXTS;
-    uint32_t text_type = (uint32_t)index->text_type;
-    kr_image_u32(image, "texts", &texts, 0, type == KR_U32 ? OWN_TEXTS : NO_TEXTS);
-    if (!index->text_type)
+    uint32_t what = text_type ? OWN_TEXTS : *dictionary ? CALLERS_TEXTS : NO_TEXTS;
+    uint32_t saved_type = (uint32_t)text_type;
+    kr_image_u32(image, "texts", &what, 0, type == KR_U32 ? OWN_TEXTS : NO_TEXTS);
+    if (!text_type)
         return;
-    kr_image_u32(image, "text type", &text_type, KR_STRING, KR_BINARY_VIEW);
-    const uint32_t dictionary = kr_image_enter(image, "dictionary");
+    kr_image_u32(image, "text type", &saved_type, KR_STRING, KR_BINARY_VIEW);
+    const uint32_t scope = kr_image_enter(image, "dictionary");
     if (kr_work_goes_on(image->work))
-        kr_index_texts_do.image(image, &index->texts);
-    kr_image_leave(image, dictionary);
+        kr_index_texts_do.image(image, texts);
+    kr_image_leave(image, scope);
     if (kr_image_loads(image))
-        index->dictionary = kr_index_texts_do.id(index->texts);
+        *dictionary = kr_index_texts_do.id(*texts);
 }
 
 /* LOAD: *rows becomes the number of rows, which the family's structure must have. */
@@ -53,7 +53,7 @@ static void walk(kr_image *image, kr_index *index, uint64_t *rows)
     else {
         const uint32_t column = kr_image_enter_nth(image, "column", 0);
         kr_image_u32(image, "type", &type, type, type); /* that of `of` */
-        walk_texts(image, index, type);
+        kr_index_image_texts(image, type, &index->dictionary, index->text_type, &index->texts);
         kr_image_leave(image, column);
     }
     const uint32_t kind = kr_image_enter(image, "kind");
@@ -91,37 +91,42 @@ static const kr_family_ops *find_ops(const kr_saved *saved, const kr_index *inde
     return divided ? &kr_divided_ops : kr_index_ops(index->device, &index->spec, index->info.type);
 }
 
+/* What the file says of the texts of column j; the walk fills the dictionary that is in the file. */
+static void find_texts(kr_work *w, const kr_saved *saved, uint32_t j, uint32_t most, kr_type *text_type,
+                       uint64_t *dictionary)
+{
+    uint64_t texts = 0, found = 0;
+    char name[KR_FIELD_NAME_NBYTES];
+    snprintf(name, sizeof name, "column %u.texts", j);
+    KR_STEP(w, kr_saved_find_number(saved, name, 0, most, &texts, w->err));
+    snprintf(name, sizeof name, "column %u.text type", j);
+    if (texts == OWN_TEXTS)
+        KR_STEP(w, kr_saved_find_number(saved, name, KR_STRING, KR_BINARY_VIEW, &found, w->err));
+    KR_STEP(w, kr_saved_dictionary(saved, j, texts == CALLERS_TEXTS, dictionary, w->err));
+    *text_type = (kr_type)found;
+}
+
 /* Of an index over several columns; the walk fills the rest. */
 static void find_columns(kr_work *w, const kr_saved *saved, kr_index *index, uint64_t *type)
 {
-    uint64_t n = 0, texts = 0;
-    char name[KR_FIELD_NAME_NBYTES];
+    uint64_t n = 0;
     index->composite = kr_work_object(w, sizeof *index->composite, "columns of an index");
     KR_STEP(w, kr_saved_find_number(saved, "key type", KR_U32, KR_U64, type, w->err));
     KR_STEP(w, kr_saved_find_number(saved, "columns", 1, KR_COMPOSITE_INDEXED, &n, w->err));
     for (uint32_t j = 0; j < n && kr_work_goes_on(w); ++j) {
-        snprintf(name, sizeof name, "column %u.texts", j);
-        KR_STEP(w, kr_saved_find_number(saved, name, 0, 1, &texts, w->err));
-        KR_STEP(w,
-                kr_saved_dictionary(saved, j, (int)texts, &index->composite->columns[j].dictionary, w->err));
+        kr_composite_column *column = &index->composite->columns[j];
+        find_texts(w, saved, j, OWN_TEXTS, &column->text_type, &column->dictionary);
     }
     if (kr_work_goes_on(w) && *type != KR_U32 && *type != KR_U64)
         KR_STEP(w, kr_fail(w->err, KR_ERR_FORMAT, "%s does not hold what it says: its keys are %s",
                            saved->name, kr_type_name((kr_type)*type)));
 }
 
-/* Of an index over one column; the walk fills the dictionary that is in the file. */
+/* Of an index over one column. */
 static void find_column(kr_work *w, const kr_saved *saved, kr_index *index, uint64_t *type)
 {
-    uint64_t texts = 0, text_type = 0;
     KR_STEP(w, kr_saved_find_number(saved, "column 0.type", KR_U8, KR_TIMESTAMP64, type, w->err));
-    KR_STEP(w, kr_saved_find_number(saved, "column 0.texts", 0, *type == KR_U32 ? OWN_TEXTS : NO_TEXTS,
-                                    &texts, w->err));
-    if (texts == OWN_TEXTS)
-        KR_STEP(w, kr_saved_find_number(saved, "column 0.text type", KR_STRING, KR_BINARY_VIEW, &text_type,
-                                        w->err));
-    KR_STEP(w, kr_saved_dictionary(saved, 0, texts == CALLERS_TEXTS, &index->dictionary, w->err));
-    index->text_type = (kr_type)text_type;
+    find_texts(w, saved, 0, *type == KR_U32 ? OWN_TEXTS : NO_TEXTS, &index->text_type, &index->dictionary);
 }
 
 /* What must be known before the walk: the structure's operations. */

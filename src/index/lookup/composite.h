@@ -13,6 +13,7 @@ typedef struct kr_composite_probes {
     uint32_t n;
     uint32_t has_upper;
     kr_nearby near; /* of values of the last one; how 0: no nearest key is asked for */
+    uint32_t how;   /* of texts in the last one: kr_texts_bound; 0: as above. Not for kr_query_* */
 } kr_composite_probes;
 
 /* KR_ERR_UNSUPPORTED for neighbours whose distances the index cannot tell. */
