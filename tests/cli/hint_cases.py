@@ -179,7 +179,7 @@ ENDS = [
     (MINE + "--result sum --values customer", r"--values orders.csv:customer is text: sum, min and max do not take texts\nExample"),
     (MINE + "--result sum --values customer:str", "--values orders.csv:customer:str is text: sum, min and max do not take texts"),
     (SCAN.replace(":str", "") + "--sum who", r"is text: --sum, --min and --max do not take texts\n"), (SCAN + "--max who", "is text: --sum, --min and --max do not take"),
-    ("lookup --keys orders.csv:customer --probe ben --nearest below", r"orders.csv:customer is text: --nearest takes numbers, dates and times\n"),
+    ("lookup --keys orders.csv:customer --probe ben --nearest either", r"orders.csv:customer is text: --tolerance and --nearest either need distances, which texts have not\n"),
     ("join --left orders.csv:customer --right mine.csv:customer --asof backward", r"orders.csv:customer is text: --asof takes numbers, dates and times\n"), ("join --left orders.csv:order --right mine.csv:customer:str --asof backward", "is text: --asof takes"),
     ("join --left orders.csv:order --right mine.csv:customer --overlap open --left-end orders.csv:order --right-end mine.csv:customer", r"mine.csv:customer is text: --overlap takes numbers, dates and times\n"),
     ("lookup --keys values.npy --probes dates.csv:d", "which is f64; numbers compare with numbers, and dates and times with each other"),

@@ -14,6 +14,8 @@ NEAREST = [
        json={"found": 4}, files={"x.npy": ("<f8", [-4.0, -4.0, 2.5, 0.5])}),
     ok("lookup --keys days.npy --probes days.npy --nearest below --strict --tolerance 1 {device} -o x.npy",
        files={"x.npy": ("<u4", [NO, NO, 1])}),
+    *[ok(f"lookup --keys a.csv:name --probe pear,banana,aaa,zebra --nearest {words} -o x.npy {{device}}", files={"x.npy": ("<u4", rows)})
+      for words, rows in [("below", [0, 1, NO, 0]), ("below --strict", [2, 1, NO, 0]), ("above", [0, 2, 1, NO]), ("above --strict", [NO, 2, 1, NO])]],
     bad(2, LOOKUP + "--nearest most", r"--nearest is one of no\|below\|above\|either"),
     bad(2, LOOKUP + "--strict", "--strict needs --nearest"), bad(2, LOOKUP + "--tolerance 3", "--tolerance needs --nearest"),
     bad(2, LOOKUP + "--nearest below --tolerance 1.5", "--tolerance 1.5 is not a whole number, and keys.npy is u32"),
@@ -25,7 +27,7 @@ NEAREST = [
     bad(2, "lookup --keys values.npy --probe 1 --nearest below {device} --tolerance nan", "--tolerance nan is not a number, and values.npy is f64"),
     bad(1, LOOKUP + "--nearest below --tolerance 4294967296", "no two values of type u32 are more than 4294967295 apart"),
     bad(1, LOOKUP + "--nearest below --index hash", "kind 'hash' finds no nearest keys; .*: array, "),
-    bad(1, "lookup --keys a.csv:name:str --probes b.csv:name:str --nearest below {device}", "is text: --nearest"),
+    bad(1, "lookup --keys a.csv:name:str --probes b.csv:name:str --nearest either {device}", "is text: --tolerance and --nearest either need"),
 ]
 
 # Quotes at 10:00:00, 10:00:05.500, 10:04:00, and at noon of the next day; each trade is a while after one of them.

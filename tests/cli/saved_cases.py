@@ -54,7 +54,7 @@ WRONG = [
     refuses(KEYS, 1, "lookup --index k.krx --probes a.csv:name:str {device}", "which does not compare with k.krx, which is u32; texts compare with texts"),
     refuses(KEYS, 2, "lookup --index k.krx --probe pear {device}", "'pear', is not of type u32"),
     refuses(NAMES, 1, "lookup --index n.krx --probes keys.npy {device}", "which does not compare with n.krx, which is str"),
-    refuses(NAMES, 1, "lookup --index n.krx --probe a --nearest below {device}", "--index n.krx has texts: --nearest takes numbers, dates and times"),
+    refuses(NAMES, 1, "lookup --index n.krx --probe a --nearest either {device}", "--index n.krx has texts: --tolerance and --nearest either need distances, which texts have not"),
     refuses(TIMES, 1, "lookup --index t.krx --probes keys.npy {device}", "which does not compare with t.krx, which is timestamp64"),
     # Joins: the file is the right side.
     *[refuses(KEYS, 2, "join --left probes.npy --index k.krx {device} " + more, says) for more, says in (

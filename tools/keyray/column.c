@@ -318,11 +318,13 @@ static uint32_t find_code(const kr_file *file, uint32_t n, const char *text, siz
     }
     const char *found = low < n ? kr_file_string(file, low, &there_nbytes) : NULL;
     if (found && column_compare_strings(found, there_nbytes, text, nbytes) == 0)
-        return low;
+        low += absent == NEXT_ABOVE;
+    else if (absent == ABSENT_NULL)
+        return KR_NO_ROW;
+    else if (absent == ABSENT_BELOW)
+        return low ? low - 1 : KR_NO_ROW;
     /* For a string above all others, `low` is a code that no key has, as it should be. */
-    if (absent == ABSENT_ABOVE)
-        return low;
-    return absent == ABSENT_BELOW && low > 0 ? low - 1 : KR_NO_ROW;
+    return absent != NEXT_BELOW ? low : low ? low - 1 : KR_NO_ROW;
 }
 
 int column_replace_codes(struct column *column, const uint32_t *map)

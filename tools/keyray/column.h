@@ -65,8 +65,9 @@ int column_compare_strings(const char *a, size_t a_nbytes, const char *b, size_t
 /* Puts map[code] in the place of every code of a text column; KR_NO_ROW becomes NULL. */
 int column_replace_codes(struct column *column, const uint32_t *map);
 
-/* How a string that `keys` lacks becomes a code: NULL, the next above it, or the next below it. */
-typedef enum column_absent { ABSENT_NULL, ABSENT_ABOVE, ABSENT_BELOW } column_absent;
+/* How a string that `keys` lacks becomes a code: NULL, the next above it, or the next below it; NEXT_*:
+ * strings that are there become the next one, too. */
+typedef enum column_absent { ABSENT_NULL, ABSENT_ABOVE, ABSENT_BELOW, NEXT_ABOVE, NEXT_BELOW } column_absent;
 
 /* Checks that `other` may be compared with `keys`, and gives its strings the codes that they have there. */
 int column_match(const struct column *keys, struct column *other, column_absent absent);

@@ -266,12 +266,23 @@ static int load_values(lookup_job *j, uint32_t i)
 static int load_keys(lookup_job *j)
 {
     const lookup_options *o = &j->options;
-    if (o->nearest.side)
-        j->keys.no_text = "--nearest takes numbers, dates and times";
+    if (o->nearest.side == KR_NEAREST_EITHER || o->nearest.tolerance)
+        j->keys.no_text = "--tolerance and --nearest either need distances, which texts have not";
     if (!saved_is_name(o->index))
         return column_load(&j->keys, "--keys", o->keys, j->progress);
     const int code = saved_open(&j->saved, o->index, KR_SAVED_INDEX, o->verify, j->progress);
     return code ? code : saved_column(&j->saved, 0, &j->keys);
+}
+
+/* What stands for a probe that no key has. --strict is done with then, of texts. */
+static column_absent absent_probe(const lookup_job *j)
+{
+    const nearest_options *nearest = &j->options.nearest;
+    switch (nearest->side) {
+    case KR_NEAREST_BELOW: return nearest->strict ? NEXT_BELOW : ABSENT_BELOW;
+    case KR_NEAREST_ABOVE: return nearest->strict ? NEXT_ABOVE : ABSENT_ABOVE;
+    default: return j->is_range ? ABSENT_ABOVE : ABSENT_NULL;
+    }
 }
 
 static int load(lookup_job *j)
@@ -291,12 +302,14 @@ static int load(lookup_job *j)
     for (uint32_t i = 0; !code && i < o->values.n; ++i)
         code = load_values(j, i);
     if (!code && j->lower.file)
-        code = column_match(&j->keys, &j->lower, j->is_range ? ABSENT_ABOVE : ABSENT_NULL);
+        code = column_match(&j->keys, &j->lower, absent_probe(j));
     if (!code && j->is_range)
         code = column_match(&j->keys, &j->upper, ABSENT_BELOW);
     if (!code)
         code = nearest_read(&o->nearest, j->keys.source, j->keys.view.type, kr_file_unit(j->keys.file),
                             &j->nearest);
+    if (column_is_text(&j->keys))
+        j->nearest.strict = 0;
     if (!code && j->is_range)
         code = column_check_counts(&j->lower, &j->upper, "a range takes one of each");
     return code ? code : load_changes(j);
