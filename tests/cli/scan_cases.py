@@ -40,6 +40,7 @@ CASES = [
     ok(TEXT + "--where \"n > 'banana'\" -o x.npy", files={"x.npy": ("<u4", [0, 2])}),
     ok(TEXT + "--where \"n in ('pear', 'none') or n is null\" -o x.npy", files={"x.npy": ("<u4", [0, 3])}),
     ok(TEXT + "--where \"d >= date '2020-01-02' and not p is null\" -o x.npy", files={"x.npy": ("<u4", [2])}),
+    ok("scan --column a.csv:name {device} --where \"name like '%p%' or name not like '_i%'\" --count --quiet", out=r"\A2\n\Z"),
     ok("scan --column n=a.csv:name:str --column d=a.csv:day:str {device} --where \"n > d and d < 'fig'\" -o x.npy",
        files={"x.npy": ("<u4", [0, 1, 2])}),
     ok(TEXT + "--where 'not (p < 2)' -o x.npy", files={"x.npy": ("<u4", [2, 3])}),

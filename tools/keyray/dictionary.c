@@ -42,6 +42,21 @@ static int collect(dictionary *words, const struct column *columns, uint32_t n)
     return DONE;
 }
 
+/* The code of a string that is among them. */
+static uint32_t find(const dictionary *words, const char *text, size_t nbytes)
+{
+    const dictionary_entry wanted = {text, nbytes};
+    uint32_t low = 0, high = words->n;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (compare(&words->at[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static int replace(const dictionary *words, struct column *column)
 {
     const uint32_t n = column_count_strings(column);
@@ -53,7 +68,7 @@ static int replace(const dictionary *words, struct column *column)
     for (uint32_t i = 0; i < n; ++i) {
         size_t nbytes = 0;
         const char *text = kr_file_string(column->file, i, &nbytes);
-        dictionary_find(words, text, nbytes, &map[i]);
+        map[i] = find(words, text, nbytes);
     }
     const int code = column_replace_codes(column, map);
     free(map);
@@ -72,21 +87,6 @@ int dictionary_open(dictionary *words, struct column *columns, uint32_t n)
         columns[c].view.dictionary = identity;
     }
     return code;
-}
-
-int dictionary_find(const dictionary *words, const char *text, size_t nbytes, uint32_t *code)
-{
-    const dictionary_entry wanted = {text, nbytes};
-    uint32_t low = 0, high = words->n;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (compare(&words->at[middle], &wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *code = low;
-    return low < words->n && compare(&words->at[low], &wanted) == 0;
 }
 
 void dictionary_close(dictionary *words)

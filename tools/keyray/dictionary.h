@@ -18,8 +18,6 @@ typedef struct dictionary {
 /* Collects the strings of n columns and gives these their codes; columns that are not text stay as they are.
  */
 int dictionary_open(dictionary *words, struct column *columns, uint32_t n);
-/* The first code whose string is not below `text`; words->n if there is none. 1: it is that string. */
-int dictionary_find(const dictionary *words, const char *text, size_t nbytes, uint32_t *code);
 /* Before the columns are closed. */
 void dictionary_close(dictionary *words);
 

@@ -186,7 +186,7 @@ static void print_info(const job *j, output *out)
     for (uint32_t i = 0; i < j->saved.info.n_columns; ++i)
         print_column(j, i, out);
     output_end(out, out->json ? ']' : '}');
-    if (out->json || j->n_texts)
+    if (j->n_texts || (out->json && j->saved.info.what == KR_SAVED_INDEX)) /* a table has its own */
         output_number(out, "texts", j->n_texts);
     if (out->json || j->saved.info.n_attachments)
         output_begin(out, "attachments", '{');

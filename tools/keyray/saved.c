@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Attachments of the command: the unit of an index's keys, and the texts of all columns: their number n, n +
+/* Attachments of the command: the unit of an index's keys, and their texts: their number n, n +
  * 1 offsets, from the first byte behind these on, and their bytes; numbers of 64 bits. */
 #define UNIT_NAME "keyray.unit"
 #define TEXTS_NAME "keyray.texts"
@@ -78,9 +78,9 @@ static int find_dictionaries(saved_file *saved, uint64_t *dictionaries)
     for (uint32_t i = 0; i < saved->info.n_columns && status == KR_OK; ++i) {
         int has_texts = 0;
         status = kr_saved_column(saved->file, i, NULL, NULL, NULL, &has_texts, &err);
-        if (status == KR_OK && has_texts && !saved->codes)
+        if (status == KR_OK && has_texts == 1 && !saved->codes)
             status = kr_file_empty(saved->path, KR_U32, KR_UNIT_NONE, NULL, &none, 0, &saved->codes, &err);
-        dictionaries[i] = has_texts && saved->codes ? kr_file_column(saved->codes)->dictionary : 0;
+        dictionaries[i] = has_texts == 1 && saved->codes ? kr_file_column(saved->codes)->dictionary : 0;
     }
     return tool_check(status, &err);
 }
@@ -192,18 +192,18 @@ static int load_texts(saved_file *saved)
     return status == KR_ERR_ARGUMENT ? fail_attachment(saved, TEXTS_NAME) : tool_check(status, &err);
 }
 
-/* A column's file without rows, which shares the texts. */
+/* A column's file without rows, which shares the texts; those of a table are in the table. */
 static int make_file(saved_file *saved, kr_type type, kr_unit unit, int has_texts, kr_file **file)
 {
     const uint64_t none = 0;
     kr_error err = {0};
-    const int code = has_texts ? load_texts(saved) : DONE;
+    const int code = has_texts == 1 ? load_texts(saved) : DONE;
     if (code)
         return code;
     kr_status status = kr_file_empty(saved->path, type, unit, NULL, has_texts ? &none : NULL, 0, file, &err);
     if (status == KR_ERR_TYPE)
         return fail_attachment(saved, UNIT_NAME);
-    if (status == KR_OK && has_texts)
+    if (status == KR_OK && has_texts == 1)
         status = kr_file_convert(*file, saved->texts, &err);
     return tool_check(status, &err);
 }
@@ -226,7 +226,7 @@ int saved_column(saved_file *saved, uint32_t i, struct column *column)
     column->is_saved = 1;
     column->view = *kr_file_column(column->file);
     column->view.count = saved->info.next_row;
-    column->view.dictionary = has_texts && saved->codes ? kr_file_column(saved->codes)->dictionary : 0;
+    column->view.dictionary = has_texts == 1 && saved->codes ? kr_file_column(saved->codes)->dictionary : 0;
     if (has_texts && column->no_text)
         return tool_fail(FAILED, "--index %s has texts: %s", saved->path, column->no_text);
     return DONE;
@@ -259,23 +259,19 @@ static int add_column(saved_file *saved, struct table *table)
 int saved_table(saved_file *saved, struct table *table)
 {
     const uint32_t n = saved->info.n_columns;
-    uint32_t c = 0;
     int code = DONE;
     if (n > OPTION_TEXTS_MOST)
         return tool_fail(FAILED, "%s has %u columns; the command takes tables of %d at most", saved->path, n,
                          OPTION_TEXTS_MOST);
     while (table->n < n && !code)
         code = add_column(saved, table);
-    while (c < table->n && !column_is_text(&table->columns[c]))
-        ++c;
-    return code || c == table->n ? code : dictionary_open(&table->words, &table->columns[c], 1);
+    return code;
 }
 
 int saved_load_table(const saved_file *saved, kr_device *device, struct table *table)
 {
-    const kr_table_options options = table_options(table);
     kr_error err = {0};
-    const kr_status status = kr_table_load(device, saved->file, &options, NULL, &table->table, &err);
+    const kr_status status = kr_table_load(device, saved->file, NULL, NULL, &table->table, &err);
     if (status == KR_OK)
         table_phases_take(table->table, &table->phases);
     return tool_check(status, &err);
@@ -283,29 +279,12 @@ int saved_load_table(const saved_file *saved, kr_device *device, struct table *t
 
 /* ---- Saving ----------------------------------------------------------------------------------- */
 
-/* The text of code i, NULL past the last one; `of` is a kr_file or a dictionary. */
-typedef const char *(*text_at)(const void *of, uint32_t i, size_t *nbytes);
-
-static const char *text_of_file(const void *of, uint32_t i, size_t *nbytes)
-{
-    return kr_file_string(of, i, nbytes);
-}
-
-static const char *text_of_words(const void *of, uint32_t i, size_t *nbytes)
-{
-    const dictionary *words = of;
-    if (i >= words->n)
-        return NULL;
-    *nbytes = words->at[i].nbytes;
-    return words->at[i].text;
-}
-
 /* All texts as an attachment, whose data the caller frees. */
-static int make_texts(text_at at, const void *of, kr_attachment *made)
+static int make_texts(const kr_file *file, kr_attachment *made)
 {
     size_t nbytes = 0;
     uint64_t n = 0, all = 0;
-    for (; at(of, (uint32_t)n, &nbytes); ++n)
+    for (; kr_file_string(file, (uint32_t)n, &nbytes); ++n)
         all += nbytes;
     uint64_t *words = tool_alloc((n + 2) * sizeof *words + all, 1, "the texts of a file");
     if (!words)
@@ -314,7 +293,7 @@ static int make_texts(text_at at, const void *of, kr_attachment *made)
     words[0] = n;
     words[1] = 0;
     for (uint32_t i = 0; i < n; ++i) {
-        const char *text = at(of, i, &nbytes);
+        const char *text = kr_file_string(file, i, &nbytes);
         memcpy(bytes + words[i + 1], text, nbytes);
         words[i + 2] = words[i + 1] + nbytes;
     }
@@ -370,7 +349,7 @@ int saved_write_index(const kr_index *index, const struct column *keys, const sa
         all[n++] = (kr_attachment){UNIT_NAME, units[unit], strlen(units[unit])};
     if (!column_is_text(keys))
         return write_with(thing, all, n, path, progress);
-    int code = make_texts(text_of_file, keys->file, &all[n]);
+    int code = make_texts(keys->file, &all[n]);
     if (!code)
         code = write_with(thing, all, n + 1, path, progress);
     free((void *)all[n].data);
@@ -380,13 +359,5 @@ int saved_write_index(const kr_index *index, const struct column *keys, const sa
 int saved_write_table(const struct table *table, const char *path, const kr_progress *progress)
 {
     const saved_thing thing = {.table = table->table};
-    kr_attachment words = {0};
-    uint32_t n_texts = 0;
-    for (uint32_t c = 0; c < table->n; ++c)
-        n_texts |= (uint32_t)column_is_text(&table->columns[c]);
-    int code = n_texts ? make_texts(text_of_words, &table->words, &words) : DONE;
-    if (!code)
-        code = write_with(thing, &words, n_texts, path, progress);
-    free((void *)words.data);
-    return code;
+    return write_with(thing, NULL, 0, path, progress);
 }

@@ -32,7 +32,7 @@ static const option_row scan_rows[] = {
      "orders.csv:day,amount,customer; not with FILE.krx",
      0, 0},
     {"where", 0, 0, OPTION_TEXT, AT(where), "CONDITION",
-     "the condition, as in SQL: comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT, parentheses; put "
+     "the condition, as in SQL: comparisons, BETWEEN, IN, LIKE, IS NULL, AND, OR, NOT, parentheses; put "
      "dates, times and texts in single quotes [every row]",
      0, 0},
     {"alive", 0, 0, OPTION_TEXT, AT(alive), "COL",
@@ -502,14 +502,15 @@ const command command_scan = {
     "a sum, a minimum, a maximum or a bitmap, or writes them to a file.",
     "keyray scan --column orders.csv:day,amount --where \"day >= '2024-01-01' and amount > 20\" "
     "--show order,amount\n"
-    "keyray scan --column orders.csv:day,customer --where \"customer = 'anna'\" --count --quiet\n"
+    "keyray scan --column orders.csv:day,customer --where \"customer like 'an%'\" --count --quiet\n"
     "keyray scan --index orders.krx --where \"amount > 20\" --show orders.csv:amount\n"
     "keyray scan --column day=lineitem.tbl:10,discount=lineitem.tbl:6 --where \"day >= '1994-01-01' "
     "and day < '1995-01-01' and discount between 0.05 and 0.07\" --sum discount\n",
     run,
-    "A condition has <, <=, >, >=, =, <>, BETWEEN, IN and IS NULL, each also with NOT; and AND, OR, "
+    "A condition has <, <=, >, >=, =, <>, BETWEEN, IN, LIKE and IS NULL, each also with NOT; and AND, OR, "
     "NOT and parentheses, nested to any depth. Values are numbers, NULL, and texts, dates and times "
-    "in single quotes. Put the name of a column in double quotes if it is not a word. A comparison with "
+    "in single quotes. In a pattern of LIKE, % is any text and _ one character. Put the name of a column in "
+    "double quotes if it is not a word. A comparison with "
     "NULL is unknown, and NOT of it is unknown, too; a row is found if the whole condition is true. "
     "A number that the type of the column cannot hold is compared by its value. A value of another "
     "kind, such as a text for a column of numbers, is an error. Columns of one type may be compared "

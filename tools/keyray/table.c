@@ -127,27 +127,54 @@ void table_advise_types(const struct table *table, kr_error *err)
         }
 }
 
-/* kr_table_options.find_text */
-static int find_text(void *ctx, uint32_t c, const char *text, size_t nbytes, uint32_t *code)
+/* The words as a dictionary of the device, whose codes are theirs: both are in the order of the bytes. */
+static int make_texts(struct table *table, kr_device *device)
 {
-    const struct table *table = ctx;
-    return column_is_text(&table->columns[c]) ? dictionary_find(&table->words, text, nbytes, code) : -1;
-}
-
-kr_table_options table_options(struct table *table)
-{
-    return (kr_table_options){.struct_size = sizeof(kr_table_options), .find_text = find_text, .ctx = table};
+    const dictionary *words = &table->words;
+    kr_error err = {0};
+    uint64_t nbytes = 0;
+    for (uint32_t i = 0; i < words->n; ++i)
+        nbytes += words->at[i].nbytes;
+    int64_t *offsets = tool_alloc((uint64_t)words->n + 1, sizeof *offsets, "the texts of a table");
+    char *bytes = tool_alloc(nbytes + 1, 1, "the texts of a table");
+    int code = offsets && bytes ? DONE : FAILED;
+    if (!code)
+        offsets[0] = 0;
+    for (uint32_t i = 0; !code && i < words->n; ++i) {
+        if (words->at[i].nbytes)
+            memcpy(bytes + offsets[i], words->at[i].text, words->at[i].nbytes);
+        offsets[i + 1] = offsets[i] + (int64_t)words->at[i].nbytes;
+    }
+    if (!code) {
+        const kr_column column = {.type = KR_LARGE_STRING,
+                                  .count = words->n,
+                                  .data = offsets,
+                                  .reserved_words = {(uintptr_t)bytes, nbytes}};
+        code = tool_check(kr_texts_create(device, &column, NULL, NULL, &table->texts, &err), &err);
+    }
+    free(bytes);
+    free(offsets);
+    return code;
 }
 
 int table_create(struct table *table, kr_device *device, const char *spec)
 {
     kr_column views[OPTION_TEXTS_MOST];
     kr_unit units[OPTION_TEXTS_MOST];
-    kr_table_options options = table_options(table);
+    const kr_texts *texts[OPTION_TEXTS_MOST] = {NULL};
+    const kr_table_options options = {.struct_size = sizeof options, .units = units, .texts = texts};
+    kr_texts_info info = {.struct_size = sizeof info};
     kr_error err = {0};
-    options.units = units;
-    for (uint32_t c = 0; c < table->n; ++c)
-        views[c] = table->columns[c].view, units[c] = kr_file_unit(table->columns[c].file);
+    for (uint32_t c = 0; c < table->n; ++c) {
+        const int is_text = column_is_text(&table->columns[c]);
+        if (is_text && !table->texts && make_texts(table, device))
+            return FAILED;
+        views[c] = table->columns[c].view;
+        units[c] = kr_file_unit(table->columns[c].file);
+        texts[c] = is_text ? table->texts : NULL;
+        if (is_text && kr_texts_query(table->texts, &info, &err) == KR_OK)
+            views[c].dictionary = info.dictionary;
+    }
     const kr_status status = kr_table_create(device, spec, views, (const char *const *)table->names, table->n,
                                              &options, NULL, &table->table, &err);
     if (status == KR_OK)
@@ -158,6 +185,7 @@ int table_create(struct table *table, kr_device *device, const char *spec)
 void table_close(struct table *table)
 {
     kr_table_destroy(table->table);
+    kr_texts_destroy(table->texts);
     dictionary_close(&table->words);
     for (uint32_t c = 0; c < table->n; ++c) {
         column_close(&table->columns[c]);

@@ -15,7 +15,8 @@ struct table {
     struct column columns[OPTION_TEXTS_MOST];
     char *names[OPTION_TEXTS_MOST];
     uint32_t n;
-    dictionary words;  /* of all its text columns */
+    dictionary words;  /* of all its text columns, as their files have them */
+    kr_texts *texts;   /* the same on the device */
     const char *added; /* set before it is loaded: the column whose sum or the like is wanted, or NULL */
     kr_table *table;
     facts phases; /* of its creation */
@@ -24,10 +25,8 @@ struct table {
 /* Reads the columns of [NAME=]COL, ..., where a COL without a file is in the file of the one before it; text
  * columns get the codes of one dictionary. */
 int table_load(struct table *table, const option_texts *columns, const kr_progress *progress);
-/* Creates the table; strings in conditions are looked up in its dictionary. */
+/* Creates the table, whose text columns share one dictionary: conditions may compare them with each other. */
 int table_create(struct table *table, kr_device *device, const char *spec);
-/* How strings in conditions are looked up; `table` stays. */
-kr_table_options table_options(struct table *table);
 void table_close(struct table *table);
 
 /* The column of that name; `n` if there is none. */
