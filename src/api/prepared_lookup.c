@@ -1,6 +1,7 @@
 /* Prepared lookups: the calls of lookup.c, bound once. */
 #include "api/call.h"
 #include "api/prepared.h"
+#include "base/util/structs.h"
 #include "index/lookup/limit.h"
 #include "index/lookup/rows.h"
 #include "index/texts/columns.h"
@@ -13,6 +14,7 @@ typedef struct prepared_lookup {
     kr_column lower, upper, values;
     kr_composite_probes probes; /* of an index over several columns, instead of lower and upper */
     kr_wanted texts;            /* of these two; lower NULL: they are no texts */
+    kr_nearest_options nearest;
     kr_buffer buffers[KR_COMPOSITE_MOST + 1]; /* kr_texts_keep_probes; of upper bounds the last */
     kr_device *device;
     uint64_t version; /* of the index */
@@ -86,6 +88,11 @@ static kr_status keep_columns(prepared_lookup *p, const kr_wanted *w, kr_wanted 
         if (status == KR_OK)
             status = keep_probes(p, w->upper, &p->upper, &p->buffers[KR_COMPOSITE_MOST], err);
         kept->upper = &p->upper;
+    }
+    if (w->nearest && status == KR_OK) { /* runs over texts read it again */
+        status = kr_struct_read(&kr_struct_nearest_options, w->nearest, &p->nearest, err);
+        p->nearest.struct_size = sizeof p->nearest;
+        kept->nearest = &p->nearest;
     }
     if (kr_strings_are(w->lower->type) && !w->probes)
         p->texts = *kept;
