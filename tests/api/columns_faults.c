@@ -164,10 +164,8 @@ static kr_status index_texts(kr_device *device, kr_error *err)
 static kr_status join_texts(kr_device *device, kr_error *err)
 {
     const kr_column *t = &texts;
-    kr_column times = columns[1];
-    const kr_column both[2] = {texts, {.type = times.type, .count = 6, .data = times.data}};
+    const kr_column both[2] = {texts, {.type = KR_TIMESTAMP64, .count = 6, .data = times}};
     kr_join *joined = NULL;
-    times = both[1];
     kr_status status = kr_join_create(device, "pivot", t, t, NULL, &joined, err);
     kr_join_destroy(joined);
     joined = NULL;
@@ -184,7 +182,7 @@ static kr_status join_texts(kr_device *device, kr_error *err)
     kr_join_destroy(joined);
     joined = NULL;
     if (!status)
-        status = kr_join_create_asof(device, "pivot", &times, &times, t, t, 1, NULL, NULL, &joined, err);
+        status = kr_join_create_asof(device, "pivot", &both[1], &both[1], t, t, 1, NULL, NULL, &joined, err);
     kr_join_destroy(joined);
     joined = NULL;
     if (!status)

@@ -163,7 +163,8 @@ static void expect_table(kr_device *device, const char *spec, const char *wanted
     const uint32_t values[] = {3, 1, 2};
     const kr_column column = {.type = KR_U32, .count = 3, .data = values};
     const char *const name = "a";
-    kr_table_job job = {.device = device, .columns = &column, .names = &name, .n_columns = 1};
+    kr_table_job job = {
+        .device = device, .columns = &column, .names = &name, .n_columns = 1, .seen = &column};
     kr_spec chosen;
     kr_error err = {0};
     const kr_status status = kr_table_choose(&job, spec, &chosen, &err);
