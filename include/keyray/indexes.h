@@ -290,10 +290,10 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  *          returns when done.
  * Threads: requires exclusive access to the index.
  * Errors:  KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text names what allows it),
- *          KR_ERR_TYPE, KR_ERR_ARGUMENT (row ids without keys, KR_NO_ROW as a row id), KR_ERR_LIMIT (more
- *          rows or higher row ids than an index holds), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY,
- *          KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
- * Source:  Henneberg, Schuhknecht, Kharal and Brown, "cgRX", 4, with deletes before inserts.
+ *          KR_ERR_TYPE, KR_ERR_ARGUMENT (row ids without keys, KR_NO_ROW as a row id, to an index with a
+ *          dictionary a code of no text), KR_ERR_LIMIT (more rows or higher row ids than an index holds),
+ * KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED. Source:
+ * Henneberg, Schuhknecht, Kharal and Brown, "cgRX", 4, with deletes before inserts.
  *
  * @param insert_keys  of the index's type, or NULL: none; NULL keys take a row id and are not indexed
  * @param insert_rows  insert_keys->count distinct row ids, none of a row that stays (only kr_index_validate

@@ -126,8 +126,8 @@ typedef struct kr_table_options {
     /**
      * Dictionaries to share, n_columns of them, on the table's device. The array is copied, the dictionaries
      * are the caller's, who destroys them after the table. A column with one has texts, or u32 codes of it
-     * (kr_column.dictionary), and all its texts are in it. NULL, also of a column: columns of texts get a
-     * dictionary of their own.
+     * (kr_column.dictionary), and all its texts are in it: a code of no text, as KR_NO_ROW, is refused in a
+     * row that is not NULL. NULL, also of a column: columns of texts get a dictionary of their own.
      */
     const kr_texts *const *texts;
 } kr_table_options;
@@ -161,8 +161,9 @@ typedef struct kr_table_info {
  *
  * Stream:  columns in device memory are read in the order of `stream`. Returns when the table can be scanned
  *          from any stream.
- * Errors:  KR_ERR_SPEC, KR_ERR_TYPE, KR_ERR_ARGUMENT (lengths that differ, a name twice), KR_ERR_LIMIT,
- *          KR_ERR_UNSUPPORTED, KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_CANCELLED.
+ * Errors:  KR_ERR_SPEC, KR_ERR_TYPE, KR_ERR_ARGUMENT (lengths that differ, a name twice, texts or codes that
+ * a shared dictionary has not), KR_ERR_LIMIT, KR_ERR_UNSUPPORTED, KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY,
+ * KR_ERR_CANCELLED.
  *
  * @param names    one for each column; NULL: "c0", "c1", ...
  * @param options  NULL: defaults
@@ -190,7 +191,10 @@ KR_API kr_status kr_table_query(const kr_table *table, kr_table_info *info, kr_e
  * here. Of the table's own: stays until kr_table_append or kr_table_destroy.
  */
 KR_API const kr_texts *kr_table_texts(const kr_table *table, uint32_t column);
-/** Checks every invariant of what was built; KR_ERR_INVARIANT names the first that is broken. Blocks. */
+/**
+ * Checks every invariant of what was built, and that codes are those of texts; KR_ERR_INVARIANT names the
+ * first that is broken. Blocks.
+ */
 KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
 
 /* ---- Changes of tables --------------------------------------------------------------------- */
@@ -221,9 +225,9 @@ KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
  *          returns when done.
  * Threads: requires exclusive access to the table.
  * Errors:  KR_ERR_ARGUMENT (another number of columns, lengths that differ, a text that a shared dictionary
- *          lacks), KR_ERR_TYPE, KR_ERR_LIMIT (more than 2^32 - 2 rows in all), KR_ERR_HOST_MEMORY,
- *          KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.
- * Source:  rebuilding: Lv et al., "RTScan", section 7.
+ *          lacks, a code of no text), KR_ERR_TYPE, KR_ERR_LIMIT (more than 2^32 - 2 rows in all),
+ * KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED. Source:
+ * rebuilding: Lv et al., "RTScan", section 7.
  *
  * @param columns  one for each column of the table, in its order, of its type; 0 rows succeed
  */

@@ -111,12 +111,14 @@ KR_API const kr_texts *kr_index_texts(const kr_index *index);
 
 /**
  * Gives a dictionary to an index of its codes: a column of u32 whose `dictionary` is that of kr_texts_info.
- * All calls of the index then take texts, too. Several indexes may share one dictionary; it lives until
+ * All calls of the index then take texts, too. Each key must have a text: leave rows NULL where
+ * kr_texts_encode gave KR_NO_ROW. Several indexes may share one dictionary; it lives until
  * kr_texts_destroy was called and all of them are gone. kr_index_update with texts that the dictionary has
  * not gives the index a dictionary of its own.
  *
  * Threads: no other call may use the index meanwhile.
- * Errors:  KR_ERR_TYPE (keys of the index are other codes, or none), KR_ERR_ARGUMENT (another device).
+ * Errors:  KR_ERR_TYPE (keys of the index are other codes, or none), KR_ERR_ARGUMENT (another device, a key
+ *          without a text), KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY.
  */
 KR_API kr_status kr_index_set_texts(kr_index *index, const kr_texts *texts, kr_error *err);
 

@@ -129,8 +129,8 @@ kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, const kr_c
     const kr_status status = check_change(index, row_ids, keys, stream, err);
     if (status != KR_OK || !keys->count)
         return status;
-    return kr_strings_are(keys->type) ? kr_texts_set_index_keys(index, row_ids, keys, stream, err)
-                                      : kr_index_set_keys_apply(index, row_ids, keys, stream, err);
+    return index->texts ? kr_texts_set_index_keys(index, row_ids, keys, stream, err)
+                        : kr_index_set_keys_apply(index, row_ids, keys, stream, err);
 }
 
 kr_status kr_call_check_update(const kr_index *index, const kr_update *wanted, kr_stream *stream,
@@ -178,9 +178,8 @@ kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const u
         status = kr_call_check_update(index, &wanted, stream, "kr_index_update", err);
     if (status != KR_OK)
         return status;
-    return kr_strings_are(wanted.insert_keys.type) || kr_strings_are(wanted.delete_keys.type)
-               ? kr_texts_update_index(index, &wanted, stream, err)
-               : kr_index_update_apply(index, &wanted, stream, err);
+    return index->texts ? kr_texts_update_index(index, &wanted, stream, err)
+                        : kr_index_update_apply(index, &wanted, stream, err);
 }
 
 kr_status kr_index_query(const kr_index *index, kr_index_info *info, kr_error *err)

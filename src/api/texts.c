@@ -191,6 +191,21 @@ const kr_texts *kr_index_texts(const kr_index *index)
     return index ? index->texts : NULL;
 }
 
+/* Each key has a text. */
+static kr_status check_keys(const kr_index *index, const kr_texts *texts, kr_error *err)
+{
+    char strange[64];
+    kr_work w = kr_work_on(index->device, NULL, err);
+    KR_STEP(&w, kr_index_await(index, NULL, err));
+    if (kr_work_goes_on(&w) && kr_texts_has_strange_keys(&w, index, texts, strange))
+        KR_STEP(&w, kr_fail(err, KR_ERR_ARGUMENT,
+                            "kr_index_set_texts: keys of the index are not all codes of this dictionary of "
+                            "%llu texts: %s; build the index of codes that kr_texts_encode gave, with NULL "
+                            "where these are KR_NO_ROW",
+                            (unsigned long long)texts->n, strange));
+    return kr_work_end(&w);
+}
+
 kr_status kr_index_set_texts(kr_index *index, const kr_texts *texts, kr_error *err)
 {
     if (!index || !texts)
@@ -202,6 +217,8 @@ kr_status kr_index_set_texts(kr_index *index, const kr_texts *texts, kr_error *e
         return kr_fail(err, KR_ERR_TYPE,
                        "kr_index_set_texts: keys of the index are not codes of this dictionary: build it of "
                        "what kr_texts_encode gives, with kr_column.dictionary set");
-    kr_texts_give_index(index, texts);
-    return KR_OK;
+    const kr_status status = check_keys(index, texts, err);
+    if (status == KR_OK)
+        kr_texts_give_index(index, texts);
+    return status;
 }

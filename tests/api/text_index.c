@@ -1,6 +1,6 @@
 /* Indexes over a column of texts, of every kind, against nested loops over memcmp: points, ranges, single
  * bounds, prefixes and nearest texts; with NULLs, byte 0 and empty texts; changed, prepared, saved and
- * loaded; with a dictionary that several indexes share. All arrays are in host memory, and in device memory.
+ * loaded. All arrays are in host memory, and in device memory.
  */
 #include "texts.h"
 
@@ -512,81 +512,6 @@ static void few(void)
     check_specs();
 }
 
-/* ---- Dictionaries that are shared ---------------------------------------------------------------- */
-
-/* As for Arrow's dictionary columns: a dictionary of the values, and codes of rows. */
-static void shared(void)
-{
-    const char bytes[] = "antbeecat";
-    const int32_t ends[] = {0, 3, 6, 9};
-    const kr_column values = {
-        .type = KR_STRING, .count = 3, .data = ends, .reserved_words = {(uintptr_t)bytes, 9}};
-    const kr_column other = {
-        .type = KR_STRING, .count = 2, .data = ends, .reserved_words = {(uintptr_t)bytes, 9}};
-    kr_texts_info info = {.struct_size = sizeof info};
-    uint32_t data[] = {2, 0, 2, 1}, found[3] = {0};
-    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = found};
-    kr_texts *texts = NULL, *strange = NULL;
-    kr_index *one = NULL, *two = NULL;
-    WORKS(kr_texts_create(device, &values, NULL, NULL, &texts, &err));
-    WORKS(kr_texts_create(device, &other, NULL, NULL, &strange, &err));
-    WORKS(kr_texts_query(texts, &info, &err));
-    const kr_column codes = {.type = KR_U32, .count = 4, .data = data, .dictionary = info.dictionary};
-    WORKS(kr_index_create(device, "array", &codes, NULL, NULL, &one, &err));
-    WORKS(kr_index_create(device, "hash", &codes, NULL, NULL, &two, &err));
-    REFUSED(KR_ERR_TYPE, kr_index_lookup(one, &values, &sink, NULL, &err));
-    REFUSED(KR_ERR_TYPE, kr_index_lookup_texts(one, &values, KR_TEXTS_PREFIX, &sink, NULL, &err));
-    REFUSED(KR_ERR_TYPE, kr_index_set_texts(one, strange, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_index_set_texts(one, NULL, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_index_set_texts(NULL, texts, &err));
-    WORKS(kr_index_set_texts(one, texts, &err));
-    WORKS(kr_index_set_texts(two, texts, &err));
-    CHECK(kr_index_texts(one) == texts && kr_index_texts(two) == texts && !kr_index_texts(NULL));
-    kr_texts_destroy(strange);
-    kr_texts_destroy(texts);
-    WORKS(kr_index_lookup(one, &values, &sink, NULL, &err));
-    CHECK(found[0] == 1 && found[1] == 3 && found[2] == 0);
-    kr_index_destroy(one);
-    WORKS(kr_index_lookup(two, &values, &sink, NULL, &err));
-    CHECK(found[0] == 1 && found[1] == 3 && found[2] == 0);
-    kr_index_destroy(two);
-}
-
-static void refuse(void)
-{
-    static const uint32_t numbers[] = {1, 2};
-    static const int32_t ends[] = {0, 1, 2}, broken[] = {0, 2, 1};
-    static uint32_t found[2];
-    const kr_column
-        texts = {.type = KR_STRING, .count = 2, .data = ends, .reserved_words = {(uintptr_t) "ab", 2}},
-        bad = {.type = KR_STRING, .count = 2, .data = broken, .reserved_words = {(uintptr_t) "ab", 2}},
-        keys = {.type = KR_U32, .count = 2, .data = numbers};
-    const kr_nearest_options either = {.struct_size = sizeof either, .side = KR_NEAREST_EITHER},
-                             limited = {.struct_size = sizeof limited, .limited = 1, .tolerance = 1};
-    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = found};
-    kr_index *index = NULL, *of_numbers = NULL, *none = NULL;
-    WORKS(kr_index_create(device, "array", &texts, NULL, NULL, &index, &err));
-    WORKS(kr_index_create(device, "array", &keys, NULL, NULL, &of_numbers, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_index_create(device, "array", &bad, NULL, NULL, &none, &err));
-    REFUSED(KR_ERR_TYPE, kr_index_lookup(index, &keys, &sink, NULL, &err));
-    REFUSED(KR_ERR_TYPE, kr_index_lookup(of_numbers, &texts, &sink, NULL, &err));
-    REFUSED(KR_ERR_TYPE, kr_index_lookup_texts(of_numbers, &texts, KR_TEXTS_FROM, &sink, NULL, &err));
-    REFUSED(KR_ERR_TYPE, kr_index_lookup_texts(index, &keys, KR_TEXTS_FROM, &sink, NULL, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_index_lookup_texts(index, &texts, (kr_texts_bound)9, &sink, NULL, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_index_lookup(index, &bad, &sink, NULL, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_index_range(index, &texts, &bad, &sink, NULL, &err));
-    REFUSED(KR_ERR_TYPE, kr_index_update(index, &keys, NULL, NULL, NULL, &err));
-    REFUSED(KR_ERR_TYPE, kr_index_update(of_numbers, &texts, NULL, NULL, NULL, &err));
-    REFUSED(KR_ERR_ARGUMENT, kr_index_update(index, &bad, NULL, NULL, NULL, &err));
-    REFUSED(KR_ERR_UNSUPPORTED, kr_index_set_keys(index, numbers, &texts, NULL, &err));
-    REFUSED(KR_ERR_UNSUPPORTED, kr_index_nearest(index, &texts, &either, &sink, NULL, &err));
-    REFUSED(KR_ERR_UNSUPPORTED, kr_index_nearest(index, &texts, &limited, &sink, NULL, &err));
-    WORKS(kr_index_lookup(index, &texts, &sink, NULL, &err));
-    CHECK(found[0] == 0 && found[1] == 1 && !none);
-    kr_index_destroy(of_numbers);
-    kr_index_destroy(index);
-}
-
 int main(int argc, char **argv)
 {
     const int skipped = take_device_name(argc, argv);
@@ -598,8 +523,6 @@ int main(int argc, char **argv)
     random_texts(256, 40, 0);
     urls();
     few();
-    shared();
-    refuse();
     kr_device_close(device);
     return failures != 0;
 }

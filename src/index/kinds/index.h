@@ -33,9 +33,9 @@ typedef struct kr_index_texts_ops {
     void (*release)(struct kr_texts *texts, kr_stream *stream);
     uint64_t (*nbytes)(const struct kr_texts *texts);
     uint64_t (*id)(const struct kr_texts *texts);
-    /* Codes are below it. */
-    uint64_t (*count)(const struct kr_texts *texts);
     void (*verify)(kr_work *work, const struct kr_texts *texts);
+    /* KR_ERR_INVARIANT if keys of an index, which is whole, are no codes of its dictionary. Blocks. */
+    void (*check_keys)(kr_work *work, const kr_index *index);
     void (*image)(kr_image *image, struct kr_texts **texts);
 } kr_index_texts_ops;
 extern const kr_index_texts_ops kr_index_texts_do;

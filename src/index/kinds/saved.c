@@ -198,6 +198,7 @@ static void load(kr_work *w, const kr_saved *saved, kr_index *index)
     walk(&image, index, &rows);
     kr_saved_end_walk(&image, NULL);
     kr_work_lap(w, "read");
+    index->key_bits = kr_type_significant_bits(index->info.type); /* known better once all is checked */
     if (saved->verifies)
         verify(w, index, rows);
     blame_file(&image);

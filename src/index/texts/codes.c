@@ -10,21 +10,22 @@ kr_column kr_texts_column(const kr_texts *texts)
                        .reserved_words = {(uintptr_t)texts->bytes.data, texts->n_bytes}};
 }
 
-uint64_t kr_texts_first_missing(kr_work *w, const kr_column *strings, const uint32_t *codes)
+uint64_t kr_texts_first_missing(kr_work *w, const kr_texts *texts, const kr_column *column,
+                                const uint32_t *codes)
 {
     const uint32_t mark = kr_work_mark(w);
     const kr_column bits = {.type = KR_U8,
-                            .count = strings->count,
-                            .validity = strings->validity,
-                            .validity_offset = strings->validity_offset};
+                            .count = column->count,
+                            .validity = column->validity,
+                            .validity_offset = column->validity_offset};
     const kr_column here = kr_column_bring(w, &bits, "a copy of a validity bitmap");
-    const texts_missing_params params = {codes, here.validity, here.validity_offset, strings->count,
-                                         kr_work_counters(w, 1)};
+    const texts_missing_params params = {codes,         here.validity, here.validity_offset,
+                                         column->count, texts->n,      kr_work_counters(w, 1)};
     uint64_t found = 0;
-    kr_work_run(w, &texts_missing, &params, strings->count);
+    kr_work_run(w, &texts_missing, &params, column->count);
     kr_work_read(w, &found, params.missing, sizeof found);
     kr_work_give_since(w, mark);
-    return found ? strings->count - found : UINT64_MAX;
+    return found ? column->count - found : UINT64_MAX;
 }
 
 void kr_texts_recode(kr_work *w, const kr_texts *from, const kr_texts *to, uint32_t *codes, uint64_t n)

@@ -107,7 +107,8 @@ static kr_column encode_inserted(kr_work *w, const kr_texts *texts, const kr_col
     uint32_t *found = kr_work_take_or(w, codes.count * sizeof *found, "codes of texts", HELP);
     if (kr_work_goes_on(w))
         kr_texts_find(w, texts, strings, what, found);
-    const uint64_t missing = kr_work_goes_on(w) ? kr_texts_first_missing(w, strings, found) : UINT64_MAX;
+    const uint64_t missing =
+        kr_work_goes_on(w) ? kr_texts_first_missing(w, texts, strings, found) : UINT64_MAX;
     if (missing != UINT64_MAX && kr_work_goes_on(w))
         KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT,
                            "%s, row %llu: the index has no such text, and its keys no room for new ones: "

@@ -2,6 +2,8 @@
 #include "index/lookup/query.h"
 #include "index/texts/index_body.h"
 
+#include <stdio.h>
+
 /* ---- What an index does with its dictionary -------------------------------------------------------- */
 
 void kr_texts_verify(kr_work *w, const kr_texts *texts)
@@ -27,9 +29,57 @@ void kr_texts_verify(kr_work *w, const kr_texts *texts)
                            (unsigned long long)wrong - 1));
 }
 
-static uint64_t count_texts(const kr_texts *texts)
+/* Codes that are looked up at a time, so that this takes little memory beside a large dictionary. */
+enum { PIECE = 1 << 20 };
+
+/* Rows whose keys are codes of a dictionary. */
+static uint64_t count_coded(kr_work *w, const kr_index *index, const kr_texts *texts)
 {
-    return texts->n;
+    const uint32_t mark = kr_work_mark(w);
+    const texts_all_params all = {kr_work_take(w, texts->n * sizeof(uint32_t), "codes of texts")};
+    const kr_column codes = {.type = KR_U32, .count = texts->n, .data = all.codes};
+    uint64_t rows = 0;
+    kr_work_run(w, &texts_all, &all, texts->n);
+    for (uint64_t first = 0, n; first < texts->n && kr_work_goes_on(w); first += n) {
+        n = texts->n - first < PIECE ? texts->n - first : PIECE;
+        const kr_column piece = kr_column_slice(&codes, first, n);
+        uint64_t found = 0;
+        kr_query query;
+        kr_query_make(w, index, &piece, NULL, &query);
+        if (!kr_work_goes_on(w))
+            break;
+        const kr_matches matches = kr_matches_find(w, &query);
+        kr_work_read(w, &found, KR_PLACE_IN(matches.offsets, n), sizeof found);
+        kr_matches_give(w, &matches);
+        rows += found;
+    }
+    kr_work_give_since(w, mark);
+    return rows;
+}
+
+int kr_texts_has_strange_keys(kr_work *w, const kr_index *index, const kr_texts *texts, char strange[64])
+{
+    const uint64_t rows = index->ops->rows(index->self).n_rows;
+    uint64_t lowest = 0, highest = 0;
+    if (!rows)
+        return 0;
+    if (index->ops->ordered) {
+        index->ops->ordered->key_range(index->self, &lowest, &highest);
+        snprintf(strange, 64, "its largest key is %llu", (unsigned long long)highest);
+        return highest >= texts->n;
+    }
+    const uint64_t coded = count_coded(w, index, texts);
+    snprintf(strange, 64, "%llu of its rows have other keys", (unsigned long long)(rows - coded));
+    return kr_work_goes_on(w) && coded != rows;
+}
+
+static void check_keys(kr_work *w, const kr_index *index)
+{
+    char strange[64];
+    if (kr_texts_has_strange_keys(w, index, index->texts, strange))
+        KR_STEP(w,
+                kr_fail(w->err, KR_ERR_INVARIANT, "%s, but the dictionary has the codes of %llu texts alone",
+                        strange, (unsigned long long)index->texts->n));
 }
 
 extern const kr_index_texts_ops kr_index_texts_do;
@@ -37,8 +87,8 @@ const kr_index_texts_ops kr_index_texts_do = {
     .release = kr_texts_release,
     .nbytes = kr_texts_nbytes,
     .id = kr_texts_id,
-    .count = count_texts,
     .verify = kr_texts_verify,
+    .check_keys = check_keys,
     .image = kr_texts_image,
 };
 
@@ -209,11 +259,53 @@ static kr_column encode_new(kr_work *w, kr_index *index, const kr_column *string
 {
     const uint32_t mark = kr_work_mark(w);
     kr_column keys = encode(w, index->texts, strings, what);
-    if (!kr_work_goes_on(w) || kr_texts_first_missing(w, strings, keys.data) == UINT64_MAX)
+    if (!kr_work_goes_on(w) || kr_texts_first_missing(w, index->texts, strings, keys.data) == UINT64_MAX)
         return keys;
     kr_work_give_since(w, mark);
     grow(w, index, strings);
     return kr_work_goes_on(w) ? encode(w, index->texts, strings, what) : keys;
+}
+
+/* Codes that a caller inserts, in device memory: each has a text. */
+static kr_column bring_codes(kr_work *w, const kr_texts *texts, const kr_column *codes, const char *what)
+{
+    const kr_column here = kr_column_bring(w, codes, "a copy of codes");
+    uint32_t code = 0;
+    const uint64_t row = kr_work_goes_on(w) ? kr_texts_first_missing(w, texts, &here, here.data) : UINT64_MAX;
+    if (row == UINT64_MAX)
+        return here;
+    kr_work_read(w, &code, (const uint32_t *)here.data + row, sizeof code);
+    KR_STEP(w, kr_fail(w->err, KR_ERR_ARGUMENT,
+                       "%s, row %llu: %u is no code of the index's dictionary, which has %llu texts; give "
+                       "texts, or codes that kr_texts_encode gave",
+                       what, (unsigned long long)row, code, (unsigned long long)texts->n));
+    return here;
+}
+
+static kr_column take_inserted(kr_work *w, kr_index *index, const kr_column *keys, const char *what)
+{
+    if (!keys->count)
+        return (kr_column){.type = KR_U32, .dictionary = index->dictionary};
+    return kr_strings_are(keys->type) ? encode_new(w, index, keys, what)
+                                      : bring_codes(w, index->texts, keys, what);
+}
+
+/* Keys of rows to delete, texts or codes of `before`, which the index had when the change began. */
+static kr_column take_deleted(kr_work *w, const kr_index *index, const kr_texts *before,
+                              const kr_column *keys)
+{
+    if (kr_strings_are(keys->type))
+        return encode(w, index->texts, keys, "delete_keys");
+    kr_column moved = *keys;
+    const uint64_t nbytes = keys->count * sizeof(uint32_t);
+    if (index->texts == before)
+        return moved;
+    uint32_t *codes = kr_work_take(w, nbytes, "codes of texts");
+    KR_STEP(w, kr_column_bring_bytes(w->device, codes, keys->data, nbytes, w->stream, w->err));
+    kr_texts_recode(w, before, index->texts, codes, keys->count);
+    moved.data = codes;
+    moved.dictionary = index->texts->id;
+    return moved;
 }
 
 /* What the change took beside the call that it ends with, whose peak the index has. */
@@ -236,23 +328,25 @@ kr_status kr_texts_update_index(kr_index *index, const kr_update *wanted, kr_str
         return can;
     kr_work w = kr_work_on(index->device, stream, err);
     kr_work_peak_begin(&w, &peak);
+    kr_texts *before = kr_texts_share(index->texts);
     KR_STEP(&w, kr_index_await(index, stream, err));
-    if (kr_strings_are(wanted->insert_keys.type))
-        job.insert_keys = encode_new(&w, index, &wanted->insert_keys, "insert_keys");
-    if (kr_strings_are(wanted->delete_keys.type) && kr_work_goes_on(&w))
-        job.delete_keys = encode(&w, index->texts, &wanted->delete_keys, "delete_keys");
+    if (kr_work_goes_on(&w))
+        job.insert_keys = take_inserted(&w, index, &wanted->insert_keys, "insert_keys");
+    if (kr_work_goes_on(&w))
+        job.delete_keys = take_deleted(&w, index, before, &wanted->delete_keys);
+    kr_texts_release(before, w.stream);
     KR_STEP(&w, kr_index_update_apply(index, &job, stream, err));
     return end_change(&w, index, &peak);
 }
 
-kr_status kr_texts_set_index_keys(kr_index *index, const uint32_t *row_ids, const kr_column *strings,
+kr_status kr_texts_set_index_keys(kr_index *index, const uint32_t *row_ids, const kr_column *wanted,
                                   kr_stream *stream, kr_error *err)
 {
     kr_work w = kr_work_on(index->device, stream, err);
     kr_peak peak;
     kr_work_peak_begin(&w, &peak);
     KR_STEP(&w, kr_index_await(index, stream, err));
-    const kr_column keys = encode_new(&w, index, strings, "keys");
+    const kr_column keys = take_inserted(&w, index, wanted, "keys");
     KR_STEP(&w, kr_index_set_keys_apply(index, row_ids, &keys, stream, err));
     return end_change(&w, index, &peak);
 }

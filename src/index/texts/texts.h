@@ -83,8 +83,10 @@ void kr_texts_count(kr_work *work, const kr_texts *texts, const kr_column *strin
 /* The KR_COUNT_* of either end of a kr_texts_bound. */
 uint32_t kr_texts_end(uint32_t how, int is_upper);
 
-/* The first row that is not NULL and has no code; UINT64_MAX: there is none. Blocks. */
-uint64_t kr_texts_first_missing(kr_work *work, const kr_column *strings, const uint32_t *codes);
+/* The first row of a column that is not NULL and whose code, in device memory, is none of the dictionary's,
+ * as KR_NO_ROW; UINT64_MAX: there is none. Blocks. */
+uint64_t kr_texts_first_missing(kr_work *work, const kr_texts *texts, const kr_column *column,
+                                const uint32_t *codes);
 
 /* Adds codes low .. high; 0: there is no memory, which it has reported. */
 typedef struct kr_texts_runs {
@@ -99,7 +101,8 @@ void kr_texts_match(kr_work *work, const kr_texts *texts, const void *pattern, u
 /* A dictionary of the same order of these texts and more; NULL after a failure. With ranges=off codes of
  * `texts` stay. Blocks. */
 kr_texts *kr_texts_merge(kr_work *work, const kr_texts *texts, const kr_column *strings);
-/* n codes of `from`, in device memory, become those of `to`: KR_NO_ROW of texts that `to` has not. */
+/* n codes of `from`, in device memory, become those of `to`: KR_NO_ROW of texts that `to` has not,
+ * and of codes of no text. */
 void kr_texts_recode(kr_work *work, const kr_texts *from, const kr_texts *to, uint32_t *codes, uint64_t n);
 
 /* KR_ERR_INVARIANT if a text is not found where it is. Blocks. */

@@ -11,9 +11,23 @@ static uint32_t texts_of(const kr_table *table, const kr_column *columns, uint32
     return kr_strings_are(columns[c].type) ? table->dictionary_of[c] : 0;
 }
 
+/* 1: column c has codes of a dictionary of the table. */
+static int has_codes(const kr_table *table, const kr_column *columns, uint32_t c)
+{
+    return table->dictionary_of[c] && !kr_strings_are(columns[c].type);
+}
+
 static void name_column(const kr_table *table, uint32_t c, char what[80])
 {
     snprintf(what, 80, "column '%.40s' to append", table->names[c]);
+}
+
+/* As of the dictionary that it has now, or will have. */
+static const kr_texts *later(const kr_table *table, const kr_change_texts *texts, uint32_t c)
+{
+    const kr_table_dictionary *dictionary = kr_table_dictionary_of(table, c);
+    const kr_texts *grown = texts->grown[dictionary - table->dictionaries];
+    return grown ? grown : dictionary->texts;
 }
 
 /* The dictionary of column c takes what it lacks of the new rows, whose codes in it are `codes`. */
@@ -22,7 +36,7 @@ static void grow(kr_work *work, const kr_table *table, const kr_column *columns,
 {
     const kr_table_dictionary *dictionary = kr_table_dictionary_of(table, c);
     kr_texts **grown = texts->grown + (dictionary - table->dictionaries);
-    const uint64_t row = kr_texts_first_missing(work, columns + c, codes);
+    const uint64_t row = kr_texts_first_missing(work, later(table, texts, c), columns + c, codes);
     if (!kr_work_goes_on(work) || row == UINT64_MAX)
         return;
     if (dictionary->is_shared) {
@@ -42,14 +56,6 @@ static void grow(kr_work *work, const kr_table *table, const kr_column *columns,
     texts->is_grown = 1;
 }
 
-/* As of the dictionary that it has now, or will have. */
-static const kr_texts *later(const kr_table *table, const kr_change_texts *texts, uint32_t c)
-{
-    const kr_table_dictionary *dictionary = kr_table_dictionary_of(table, c);
-    const kr_texts *grown = texts->grown[dictionary - table->dictionaries];
-    return grown ? grown : dictionary->texts;
-}
-
 static void find_codes(kr_work *work, const kr_table *table, const kr_column *columns, uint32_t c,
                        kr_change_texts *texts)
 {
@@ -57,6 +63,26 @@ static void find_codes(kr_work *work, const kr_table *table, const kr_column *co
     name_column(table, c, what);
     if (texts->codes[c].data)
         kr_texts_find(work, later(table, texts, c), columns + c, what, texts->codes[c].data);
+}
+
+/* Codes that the caller gives, of the dictionary as it is. */
+static void take_codes(kr_work *work, const kr_table *table, const kr_column *columns, uint32_t c,
+                       kr_change_texts *texts)
+{
+    const uint64_t nbytes = columns[c].count * sizeof(uint32_t);
+    texts->codes[c] = kr_work_keep(work, kr_work_take(work, nbytes, "codes of texts"));
+    KR_STEP(work, kr_column_bring_bytes(work->device, texts->codes[c].data, columns[c].data, nbytes,
+                                        work->stream, work->err));
+    kr_column here = columns[c];
+    here.data = texts->codes[c].data;
+    const kr_table_codes codes = {.texts = kr_table_dictionary_of(table, c)->texts,
+                                  .column = &here,
+                                  .name = table->names[c],
+                                  .verb = " to append",
+                                  .help = ", so nothing was appended; give texts, or codes that "
+                                          "kr_texts_encode gave, and NULL where these are KR_NO_ROW",
+                                  .status = KR_ERR_ARGUMENT};
+    kr_table_check_codes(work, &codes);
 }
 
 void kr_change_open_texts(kr_work *work, const kr_table *table, const kr_column *columns,
@@ -71,6 +97,8 @@ void kr_change_open_texts(kr_work *work, const kr_table *table, const kr_column 
     if (kr_work_goes_on(work))
         memcpy(texts->more, columns, n * sizeof *columns);
     for (uint32_t c = 0; c < n && kr_work_goes_on(work); ++c) {
+        if (has_codes(table, columns, c))
+            take_codes(work, table, columns, c, texts);
         if (!texts_of(table, columns, c))
             continue;
         texts->codes[c] = kr_work_keep(work, kr_work_take(work, nbytes, "codes of texts"));
@@ -79,9 +107,9 @@ void kr_change_open_texts(kr_work *work, const kr_table *table, const kr_column 
     }
     /* A dictionary may have grown by a later column, or by this one. */
     for (uint32_t c = 0; c < n && kr_work_goes_on(work); ++c) {
-        if (!texts_of(table, columns, c))
+        if (!table->dictionary_of[c])
             continue;
-        if (texts->is_grown)
+        if (texts->is_grown && kr_strings_are(columns[c].type))
             find_codes(work, table, columns, c, texts);
         texts->more[c] = (kr_column){.type = KR_U32,
                                      .count = columns[c].count,

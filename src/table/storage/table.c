@@ -303,6 +303,7 @@ void kr_table_check(kr_work *work, const kr_table *table)
 {
     if (table->alive.data)
         check_alive(work, table);
+    kr_table_check_all_codes(work, table);
     if (table->ops->check && kr_work_goes_on(work))
         table->ops->check(work, table->self);
 }
@@ -310,6 +311,7 @@ void kr_table_check(kr_work *work, const kr_table *table)
 void kr_table_validate_all(kr_work *work, const kr_table *table)
 {
     kr_table_check(work, table);
+    kr_table_verify_texts(work, table);
     if (table->ops->validate && kr_work_goes_on(work))
         table->ops->validate(work, table->self);
 }

@@ -63,7 +63,8 @@ kr_table_build kr_table_build_of(const kr_table *table, const kr_column *columns
 /* Fills in what a call reports, and waits: scans need not. */
 void kr_table_finish(kr_work *work, kr_table *table, const kr_stopwatch *watch, uint64_t peak_nbytes);
 kr_plan_columns kr_table_plan_columns(const kr_table *table);
-/* What scans rely on so as to stay within their buffers, whatever these hold; blocks, reads no columns. */
+/* What scans rely on so as to stay within their buffers, whatever these hold, and that codes are those of
+ * texts. Blocks, reads no other columns. */
 void kr_table_check(kr_work *work, const kr_table *table);
 /* That, and all else that holds of what was built. Blocks. */
 void kr_table_validate_all(kr_work *work, const kr_table *table);

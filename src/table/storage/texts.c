@@ -91,11 +91,12 @@ static void bring_validity(kr_work *work, const kr_column *column, kr_resident *
 }
 
 /* All texts of a shared dictionary's column are there. */
-static void check_found(kr_work *work, const kr_column *column, const char *name, const uint32_t *codes)
+static void check_found(kr_work *work, const kr_texts *texts, const kr_column *column, const char *name,
+                        const uint32_t *codes)
 {
     if (!kr_work_goes_on(work))
         return;
-    const uint64_t row = kr_texts_first_missing(work, column, codes);
+    const uint64_t row = kr_texts_first_missing(work, texts, column, codes);
     if (kr_work_goes_on(work) && row != UINT64_MAX)
         KR_STEP(work,
                 kr_fail(work->err, KR_ERR_ARGUMENT,
@@ -124,12 +125,26 @@ static void encode(kr_work *work, kr_table *table, const kr_table_job *job, uint
     uint32_t *codes = kr_work_take(work, column->count * sizeof *codes, "codes of texts");
     kr_texts_find(work, texts, column, what, codes);
     if (shared)
-        check_found(work, column, table->names[c], codes);
+        check_found(work, shared, column, table->names[c], codes);
     resident->data = kr_work_keep(work, codes);
     *on_device = (kr_column){
         .type = KR_U32, .count = column->count, .data = resident->data.data, .dictionary = texts->id};
     bring_validity(work, column, resident, on_device);
     resident->column = *on_device;
+}
+
+/* The column has codes of the dictionary already. */
+static void share(kr_work *work, kr_table *table, const kr_texts *texts, uint32_t c)
+{
+    const kr_table_codes codes = {.texts = texts,
+                                  .column = table->columns + c,
+                                  .name = table->names[c],
+                                  .verb = "",
+                                  .help = "; give codes that kr_texts_encode gave, and NULL where these are "
+                                          "KR_NO_ROW",
+                                  .status = KR_ERR_ARGUMENT};
+    kr_table_add_texts(table, c, texts, 1);
+    kr_table_check_codes(work, &codes);
 }
 
 void kr_table_bring_texts(kr_work *work, kr_table *table, const kr_table_job *job, uint32_t c)
@@ -139,7 +154,43 @@ void kr_table_bring_texts(kr_work *work, kr_table *table, const kr_table_job *jo
     if (kr_strings_are(job->columns[c].type))
         encode(work, table, job, c);
     else if (shared_of(job, c))
-        kr_table_add_texts(table, c, shared_of(job, c), 1);
+        share(work, table, shared_of(job, c), c);
+}
+
+/* ---- Checks of what there is ------------------------------------------------------------------- */
+
+void kr_table_check_codes(kr_work *work, const kr_table_codes *of)
+{
+    const uint32_t *codes = of->column->data;
+    uint32_t code = 0;
+    if (!kr_work_goes_on(work))
+        return;
+    const uint64_t row = kr_texts_first_missing(work, of->texts, of->column, codes);
+    if (!kr_work_goes_on(work) || row == UINT64_MAX)
+        return;
+    kr_work_read(work, &code, codes + row, sizeof code);
+    KR_STEP(work, kr_fail(work->err, of->status,
+                          "column '%s'%s, row %llu: %u is no code of its dictionary, which has %llu texts%s",
+                          of->name, of->verb, (unsigned long long)row, code, (unsigned long long)of->texts->n,
+                          of->help));
+}
+
+void kr_table_check_all_codes(kr_work *work, const kr_table *table)
+{
+    for (uint32_t c = 0; c < table->n_columns; ++c) {
+        const kr_table_dictionary *dictionary = kr_table_dictionary_of(table, c);
+        if (!dictionary)
+            continue;
+        const kr_table_codes codes = {dictionary->texts, table->columns + c, table->names[c], "", "",
+                                      KR_ERR_INVARIANT};
+        kr_table_check_codes(work, &codes);
+    }
+}
+
+void kr_table_verify_texts(kr_work *work, const kr_table *table)
+{
+    for (uint32_t d = 0; d < table->n_dictionaries && kr_work_goes_on(work); ++d)
+        kr_texts_verify(work, table->dictionaries[d].texts);
 }
 
 void kr_table_release_texts(kr_table *table)

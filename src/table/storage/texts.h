@@ -24,6 +24,21 @@ void kr_table_bring_texts(kr_work *work, kr_table *table, const kr_table_job *jo
 void kr_table_add_texts(kr_table *table, uint32_t c, const kr_texts *texts, int is_shared);
 void kr_table_release_texts(kr_table *table);
 
+/* A column of codes in device memory, whose rows that are not NULL all have a text; and what an error says if
+ * one has none. Blocks. */
+typedef struct kr_table_codes {
+    const kr_texts *texts;
+    const kr_column *column;
+    const char *name, *verb; /* of the column; "", or " to append" */
+    const char *help;
+    kr_status status;
+} kr_table_codes;
+void kr_table_check_codes(kr_work *work, const kr_table_codes *codes);
+/* KR_ERR_INVARIANT if a column has a code of no text. Blocks. */
+void kr_table_check_all_codes(kr_work *work, const kr_table *table);
+/* KR_ERR_INVARIANT if a dictionary does not find its texts. Blocks. */
+void kr_table_verify_texts(kr_work *work, const kr_table *table);
+
 /* NULL: the column has none here. */
 static inline kr_table_dictionary *kr_table_dictionary_of(const kr_table *table, uint32_t c)
 {
