@@ -208,7 +208,8 @@ KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
  * column may have validity where the table's had none, and the other way round. Columns of codes of a
  * caller's dictionary keep it.
  *
- * To a column of texts texts of any text type are appended, or codes of its dictionary. Texts that its
+ * To a column of texts texts of any text type are appended, or codes of its dictionary as it is before the
+ * call. Texts that its
  * dictionary lacks make the dictionary and all codes of it anew, in the order of all texts, and then all that
  * the kind has built: the time and the memory of kr_table_create. A table that shares the dictionary refuses
  * such texts, and nothing is appended.

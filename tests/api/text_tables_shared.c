@@ -189,6 +189,89 @@ static void check_strange_codes(const char *spec)
     kr_texts_destroy(texts);
 }
 
+/* ---- Codes beside texts that make their dictionary anew --------------------------------------------- */
+
+/* A table that owns the dictionary of both its columns, as loaded ones do. */
+static kr_table *create_with_both(const char *spec)
+{
+    static const char path[] = "text_tables_both.krx";
+    kr_texts *texts = make_dictionary("ranges=on");
+    const kr_texts *all[] = {texts, NULL, texts};
+    const kr_table_options options = {.struct_size = sizeof options, .texts = all};
+    kr_saved *saved = NULL;
+    kr_table *loaded = NULL, *table = create(spec, KR_STRING, &options);
+    if (table) {
+        WORKS(kr_table_save(table, path, NULL, NULL, &err));
+        WORKS(kr_saved_open(path, NULL, &saved, &err));
+        WORKS(kr_table_load(device, saved, NULL, NULL, &loaded, &err));
+        kr_saved_close(saved);
+        remove(path);
+    }
+    kr_table_destroy(table);
+    kr_texts_destroy(texts);
+    return loaded;
+}
+
+static uint64_t dictionary_of(const kr_table *table, uint32_t c)
+{
+    kr_texts_info info = {.struct_size = sizeof info};
+    WORKS(kr_texts_query(kr_table_texts(table, c), &info, &err));
+    return info.dictionary;
+}
+
+/* 50 rows: column c is given as codes, the other column as texts, of which some are new. */
+static void append_codes(kr_table *table, uint32_t c)
+{
+    static uint32_t codes[50];
+    char fresh[40];
+    kr_column columns[COLUMNS];
+    const uint64_t before = dictionary_of(table, c), others = dictionary_of(table, 2 - c);
+    make_rows(n_rows, 50, 9);
+    for (uint32_t i = n_rows; i < n_rows + 50; ++i)
+        rows[c][i] = rows[c][below(600)];
+    snprintf(fresh, sizeof fresh, "a new text of row %u", n_rows);
+    rows[2 - c][n_rows + 7] = text_of(fresh);
+    describe(KR_STRING, n_rows, 50, columns);
+    WORKS(kr_texts_encode(kr_table_texts(table, c), &columns[c], codes, NULL, &err));
+    for (uint32_t i = 0; i < 50; ++i)
+        if (rows[c][n_rows + i].is_null)
+            codes[i] = i % 2 ? KR_NO_ROW : below(2000); /* nobody reads it */
+    columns[c] = (kr_column){.type = KR_U32,
+                             .count = 50,
+                             .data = codes,
+                             .validity = columns[c].validity,
+                             .validity_offset = columns[c].validity_offset,
+                             .dictionary = before};
+    WORKS(kr_table_append(table, columns, COLUMNS, NULL, &err));
+    CHECK(dictionary_of(table, 2 - c) != others);
+    n_rows += 50;
+    check_table(table, 6);
+    if (dictionary_of(table, c) != before) /* codes of before are no longer its own */
+        REFUSED(KR_ERR_TYPE, kr_table_append(table, columns, COLUMNS, NULL, &err));
+}
+
+static void check_moved_codes(const char *spec)
+{
+    make_rows(0, N, 6);
+    n_rows = 600;
+    kr_table *table = create_with_both(spec);
+    if (table) {
+        append_codes(table, 0);
+        append_codes(table, 2);
+        CHECK(kr_table_texts(table, 0) == kr_table_texts(table, 2));
+        for (kr_compare compare = KR_LESS; compare <= KR_NOT_EQUAL; ++compare)
+            check_columns(table, compare);
+    }
+    kr_table_destroy(table);
+    n_rows = 600;
+    table = create(spec, KR_LARGE_STRING, NULL); /* each column has its own */
+    if (table) {
+        append_codes(table, 0);
+        append_codes(table, 2);
+    }
+    kr_table_destroy(table);
+}
+
 int main(int argc, char **argv)
 {
     const int skip = take_device_name(argc, argv);
@@ -200,6 +283,7 @@ int main(int argc, char **argv)
         make_rows(0, N, 6);
         check_shared(specs[s]);
         check_strange_codes(specs[s]);
+        check_moved_codes(specs[s]);
         if (failures > before)
             printf("%s\n", specs[s]);
     }

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One more than which dictionary column c has new texts of; 0: it has none. */
-static uint32_t texts_of(const kr_table *table, const kr_column *columns, uint32_t c)
+/* 1: column c has texts for a dictionary of the table. */
+static int has_texts(const kr_table *table, const kr_column *columns, uint32_t c)
 {
-    return kr_strings_are(columns[c].type) ? table->dictionary_of[c] : 0;
+    return table->dictionary_of[c] && kr_strings_are(columns[c].type);
 }
 
 /* 1: column c has codes of a dictionary of the table. */
@@ -99,17 +99,20 @@ void kr_change_open_texts(kr_work *work, const kr_table *table, const kr_column 
     for (uint32_t c = 0; c < n && kr_work_goes_on(work); ++c) {
         if (has_codes(table, columns, c))
             take_codes(work, table, columns, c, texts);
-        if (!texts_of(table, columns, c))
+        if (!has_texts(table, columns, c))
             continue;
         texts->codes[c] = kr_work_keep(work, kr_work_take(work, nbytes, "codes of texts"));
         find_codes(work, table, columns, c, texts);
         grow(work, table, columns, c, texts->codes[c].data, texts);
     }
-    /* A dictionary may have grown by a later column, or by this one. */
+    /* A dictionary may have grown by a later column, or by this one. Codes that the caller gives move with
+     * it. */
     for (uint32_t c = 0; c < n && kr_work_goes_on(work); ++c) {
         if (!table->dictionary_of[c])
             continue;
-        if (texts->is_grown && kr_strings_are(columns[c].type))
+        if (has_codes(table, columns, c))
+            kr_change_recode(work, table, texts, c, texts->codes[c].data, columns[c].count);
+        else if (texts->is_grown)
             find_codes(work, table, columns, c, texts);
         texts->more[c] = (kr_column){.type = KR_U32,
                                      .count = columns[c].count,

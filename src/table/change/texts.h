@@ -7,12 +7,12 @@
 /* What an append does to the dictionaries of a table, before any of it can be seen. */
 typedef struct kr_change_texts {
     kr_column *more;   /* the new rows, as kinds see them: codes in the place of texts */
-    kr_buffer *codes;  /* of each column of texts */
+    kr_buffer *codes;  /* of each column with a dictionary */
     kr_texts **grown;  /* of each dictionary: with the new texts, or NULL */
     uint32_t is_grown; /* 1: some are, so codes change and all is built anew */
 } kr_change_texts;
 
-/* Refuses texts that a shared dictionary lacks. Blocks. */
+/* Refuses texts that a shared dictionary lacks, and codes of no text. Blocks. */
 void kr_change_open_texts(kr_work *work, const kr_table *table, const kr_column *columns,
                           kr_change_texts *texts);
 /* n codes of column c become those of its dictionary once that has grown. */
