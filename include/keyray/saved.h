@@ -150,8 +150,8 @@ typedef struct kr_saved_info {
 KR_API kr_status kr_saved_query(const kr_saved *saved, kr_saved_info *info, kr_error *err);
 /**
  * Describes column `i`: its name ("" of an index), which lives as long as `saved`, type, unit, and whether it
- * has codes of texts: 0: no; 1: of a caller's texts; 2: of texts that the file has, too. Each output may be
- * NULL.
+ * has codes of texts: 0: no; 1: of a caller's texts; 2: of texts that the file has, too. The type is that of
+ * the texts of an index that has them (kr_index_info.type), else that of the codes. Each output may be NULL.
  */
 KR_API kr_status kr_saved_column(const kr_saved *saved, uint32_t i, const char **name, kr_type *type,
                                  kr_unit *unit, int *has_texts, kr_error *err);

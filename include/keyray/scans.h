@@ -32,12 +32,13 @@ typedef enum kr_compare {
     KR_BETWEEN, /**< two values, both inclusive; true for none if they are reversed */
     KR_IN,      /**< any number of values; none: false for every row, NULLs too */
     KR_IS_NULL, /**< no value; never unknown */
-    KR_LIKE     /**< one text, a pattern: % is any text, _ one character of UTF-8, all else itself */
+    KR_LIKE     /**< one text, a pattern: % is any text, _ one character of UTF-8, all else itself; or two,
+                     the second of one character, the escape: behind it a character of the pattern is itself */
 } kr_compare;
 
 /**
  * Reads a condition: comparisons (< <= > >= = <> == !=), IS [NOT] NULL, [NOT] IN (x, ...), [NOT] BETWEEN x
- * AND y, [NOT] LIKE 'x%', AND, OR, NOT and parentheses, nested to any depth; words in any case.
+ * AND y, [NOT] LIKE 'x%' [ESCAPE '!'], AND, OR, NOT and parentheses, nested to any depth; words in any case.
  *
  * Names of columns are words, or anything between double quotes. Values: 5, -1.5e3, nan, inf, NULL, and texts
  * in single quotes (a quote is doubled): '1998-12-01' for a date, '1998-12-01 12:30:00.5' for a timestamp,
@@ -51,8 +52,8 @@ typedef enum kr_compare {
  * empty text is "true".
  *
  * Texts are compared by their bytes, whatever of them the table has. LIKE tells upper from lower case. 'ab%'
- * is a range of the dictionary's codes; other patterns read the dictionary, or the part of it that begins as
- * the pattern does, once for each scan.
+ * is a range of the dictionary's codes; LIKE '50!%%' ESCAPE '!' finds what begins with 50%. Other patterns
+ * read the dictionary, or the part of it that begins as the pattern does, once for each scan.
  *
  * Integers outside of the column's type are compared by value, so the comparison is true or false for all
  * rows that are not NULL. Decimals that are not integers go with float columns only. Numbers beyond the

@@ -104,7 +104,7 @@ kr_status kr_saved_column(const kr_saved *saved, uint32_t i, const char **name, 
                           int *has_texts, kr_error *err)
 {
     char scope[KR_FIELD_NAME_NBYTES];
-    uint64_t columns, found_type, found_unit, texts;
+    uint64_t columns, found_type, found_unit, texts, text_type = 0;
     if (!saved)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_saved_column: saved is NULL");
     kr_status status = count_columns(saved, &columns, err);
@@ -119,13 +119,15 @@ kr_status kr_saved_column(const kr_saved *saved, uint32_t i, const char **name, 
         status = find_in_column(saved, scope, "unit", KR_UNIT_NONE, KR_UNIT_NS, &found_unit, err);
     if (status == KR_OK)
         status = find_in_column(saved, scope, "texts", 0, 3, &texts, err);
+    if (status == KR_OK && kr_saved_find(saved, KR_FIELD_NUMBER, scope, "text type"))
+        status = find_in_column(saved, scope, "text type", KR_STRING, KR_BINARY_VIEW, &text_type, err);
     if (status != KR_OK)
         return status;
     const kr_field *named = kr_saved_find(saved, KR_FIELD_TEXT, scope, "name");
     if (name)
         *name = named ? named->data : "";
     if (type)
-        *type = (kr_type)found_type;
+        *type = (kr_type)(text_type ? text_type : found_type);
     if (unit)
         *unit = (kr_unit)found_unit;
     if (has_texts)

@@ -305,22 +305,24 @@ static void check_info(kr_index *index, const char *spec, const kr_column *keys)
 
 static void check_saved(kr_index *index)
 {
-    kr_pieces *pieces = NULL;
     kr_saved *saved = NULL;
     kr_index *loaded = NULL;
     kr_index_info before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
     const char *path = "text_index.keyray";
+    kr_type type = KR_U32;
+    int has_texts = 0;
     WORKS(kr_index_save(index, path, NULL, NULL, &err));
     WORKS(kr_saved_open(path, NULL, &saved, &err));
+    WORKS(kr_saved_column(saved, 0, NULL, &type, NULL, &has_texts, &err));
     WORKS(kr_index_load(device, saved, NULL, &loaded, &err));
     kr_saved_close(saved);
     remove(path);
-    (void)pieces;
     if (!loaded)
         return;
     WORKS(kr_index_query(index, &before, &err));
     WORKS(kr_index_query(loaded, &after, &err));
     CHECK(before.type == after.type && before.rows == after.rows);
+    CHECK(type == after.type && has_texts == 2);
     check_all(loaded);
     kr_index_destroy(loaded);
 }

@@ -157,7 +157,36 @@ static inline void check_sums(kr_table *table)
 
 static inline uint32_t number_of_values(kr_compare compare)
 {
-    return compare == KR_IN ? below(VALUES_MOST) : compare == KR_IS_NULL ? 0 : compare == KR_BETWEEN ? 2 : 1;
+    return compare == KR_IN        ? below(VALUES_MOST)
+           : compare == KR_IS_NULL ? 0
+           : compare == KR_BETWEEN ? 2
+           : compare == KR_LIKE    ? 1 + below(2)
+                                   : 1;
+}
+
+/* An escape for a pattern, which must not end with it: behind an odd one the escape stands once more. */
+static inline void make_escape(row_text *pattern, row_text *escape)
+{
+    static const char *const escapes[] = {"!", "a", "%", "_", "\xC3\xA9"};
+    *escape = text_of(escapes[below(5)]);
+    escape->is_null = below(20) == 0;
+    const int where = below(3) ? (int)below(pattern->n + 1) : -1;
+    if (where >= 0 && pattern->n < TEXT_MOST - 8) {
+        memmove(pattern->bytes + where + escape->n, pattern->bytes + where, pattern->n - (uint32_t)where);
+        memcpy(pattern->bytes + where, escape->bytes, escape->n);
+        pattern->n += escape->n;
+    }
+    uint32_t at = 0;
+    while (at < pattern->n) {
+        const int is = is_escape(pattern->bytes + at, pattern->n - at, escape);
+        at += is ? escape->n : character(pattern->bytes + at, pattern->n - at);
+        if (is && at == pattern->n) {
+            memcpy(pattern->bytes + at, escape->bytes, escape->n);
+            pattern->n += escape->n;
+            return;
+        }
+        at += is ? character(pattern->bytes + at, pattern->n - at) : 0;
+    }
 }
 
 /* Texts of the table, texts near them, others; patterns that begin as texts do. */
@@ -214,7 +243,7 @@ static inline int write_condition(char *to, uint32_t c, kr_compare compare, cons
             return 0;
     sprintf(to, "%s %s %s", names[c], symbols[compare], compare == KR_IN ? "(" : "");
     for (uint32_t i = 0; i < n; ++i) {
-        strcat(to, i ? (compare == KR_IN ? ", " : " AND ") : "");
+        strcat(to, !i ? "" : compare == KR_IN ? ", " : compare == KR_LIKE ? " ESCAPE " : " AND ");
         quote(to, values + i);
     }
     strcat(to, compare == KR_IN ? ")" : "");
@@ -233,6 +262,8 @@ static inline void check_condition(kr_table *table, uint32_t round)
     kr_condition *condition = NULL, *parts[2] = {NULL};
     for (uint32_t i = 0; i < n; ++i)
         values[i] = random_value(c, compare);
+    if (compare == KR_LIKE && n == 2)
+        make_escape(values, values + 1);
     if (round % 2 && write_condition(what, c, compare, values, n))
         WORKS(kr_condition_parse(what, &parts[0], &err));
     else

@@ -91,7 +91,14 @@ static void check_refused_conditions(kr_table *table)
     refuse_condition(table, "name = number", KR_ERR_TYPE);
     REFUSED(KR_ERR_TYPE, kr_condition_compare("name", KR_LIKE, &pattern, &condition, &err));
     REFUSED(KR_ERR_FORMAT, kr_condition_parse("name not like", &condition, &err));
-    make_column(&values_made, KR_STRING, rows[0], 2);
+    REFUSED(KR_ERR_FORMAT, kr_condition_parse("name like 'a' escape", &condition, &err));
+    REFUSED(KR_ERR_FORMAT, kr_condition_parse("name = 'a' escape '!'", &condition, &err));
+    refuse_condition(table, "name like 'a' escape ''", KR_ERR_ARGUMENT);
+    refuse_condition(table, "name like 'a' escape '!!'", KR_ERR_ARGUMENT);
+    refuse_condition(table, "name like 'a!' escape '!'", KR_ERR_ARGUMENT);
+    refuse_condition(table, "name not like 'a!!!' escape '!'", KR_ERR_ARGUMENT);
+    refuse_condition(table, "name like 'a' escape 5", KR_ERR_TYPE);
+    make_column(&values_made, KR_STRING, rows[0], 3);
     REFUSED(KR_ERR_ARGUMENT, kr_condition_compare("name", KR_LIKE, &values_made.column, &condition, &err));
     values_made.near[1] = 1 << 20;
     REFUSED(KR_ERR_ARGUMENT, kr_condition_compare("name", KR_IN, &values_made.column, &condition, &err));

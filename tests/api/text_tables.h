@@ -122,20 +122,31 @@ static uint32_t character(const char *at, uint32_t left)
     return n;
 }
 
+/* 1: the pattern goes on with the escape, which may be NULL. */
+static int is_escape(const char *p, uint32_t m, const row_text *escape)
+{
+    return escape && m && character(p, m) == escape->n && !memcmp(p, escape->bytes, escape->n);
+}
+
 /* % stands for whole characters, as in SQLite. */
-static int is_like(const char *t, uint32_t n, const char *p, uint32_t m)
+static int is_like(const char *t, uint32_t n, const char *p, uint32_t m, const row_text *escape)
 {
     if (!m)
         return !n;
+    if (is_escape(p, m, escape)) {
+        const uint32_t by = character(p + escape->n, m - escape->n), both = by + escape->n;
+        return n >= by && !memcmp(t, p + escape->n, by) &&
+               is_like(t + by, n - by, p + both, m - both, escape);
+    }
     if (*p == '%') {
-        if (is_like(t, n, p + 1, m - 1))
+        if (is_like(t, n, p + 1, m - 1, escape))
             return 1;
-        return n && is_like(t + character(t, n), n - character(t, n), p, m);
+        return n && is_like(t + character(t, n), n - character(t, n), p, m, escape);
     }
     if (!n || (*p != '_' && *p != *t))
         return 0;
     const uint32_t step = *p == '_' ? character(t, n) : 1;
-    return is_like(t + step, n - step, p + 1, m - 1);
+    return is_like(t + step, n - step, p + 1, m - 1, escape);
 }
 
 /* 1: true, 0: false, -1: unknown. */
@@ -158,7 +169,7 @@ static int holds(const row_text *x, kr_compare compare, const row_text *values, 
         const int high = values[1].is_null ? -1 : order_of(x, values + 1) <= 0;
         return !low || !high ? 0 : low < 0 || high < 0 ? -1 : 1;
     }
-    if (values[0].is_null)
+    if (values[0].is_null || (compare == KR_LIKE && n > 1 && values[1].is_null))
         return -1;
     const int order = order_of(x, values);
     switch (compare) {
@@ -168,7 +179,7 @@ static int holds(const row_text *x, kr_compare compare, const row_text *values, 
     case KR_GREATER_EQUAL: return order >= 0;
     case KR_EQUAL: return order == 0;
     case KR_NOT_EQUAL: return order != 0;
-    default: return is_like(x->bytes, x->n, values[0].bytes, values[0].n);
+    default: return is_like(x->bytes, x->n, values[0].bytes, values[0].n, n > 1 ? values + 1 : NULL);
     }
 }
 

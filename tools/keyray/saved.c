@@ -218,7 +218,7 @@ int saved_column(saved_file *saved, uint32_t i, struct column *column)
     if (!code)
         code = saved_unit(saved, i, &unit);
     if (!code)
-        code = make_file(saved, type, unit, has_texts, &column->file);
+        code = make_file(saved, has_texts ? KR_U32 : type, unit, has_texts, &column->file);
     if (code)
         return code;
     column->flag = "--index";

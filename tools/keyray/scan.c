@@ -509,7 +509,9 @@ const command command_scan = {
     run,
     "A condition has <, <=, >, >=, =, <>, BETWEEN, IN, LIKE and IS NULL, each also with NOT; and AND, OR, "
     "NOT and parentheses, nested to any depth. Values are numbers, NULL, and texts, dates and times "
-    "in single quotes. In a pattern of LIKE, % is any text and _ one character. Put the name of a column in "
+    "in single quotes. In a pattern of LIKE, % is any text and _ one character; behind the character that "
+    "ESCAPE "
+    "names, as in LIKE '50!%%' ESCAPE '!', the next one is itself. Put the name of a column in "
     "double quotes if it is not a word. A comparison with "
     "NULL is unknown, and NOT of it is unknown, too; a row is found if the whole condition is true. "
     "A number that the type of the column cannot hold is compared by its value. A value of another "

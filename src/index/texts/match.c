@@ -23,18 +23,18 @@ static int add_runs(const uint8_t *matched, uint32_t first, uint32_t n, uint32_t
     return ok;
 }
 
-void kr_texts_match(kr_work *w, const kr_texts *texts, const void *pattern, uint64_t n_pattern,
+void kr_texts_match(kr_work *w, const kr_texts *texts, const uint16_t *pattern, uint64_t n_pattern,
                     uint32_t first, uint32_t n, const kr_texts_runs *runs)
 {
     const uint32_t most = n < PIECE ? n : PIECE, mark = kr_work_mark(w), end = first + n;
     uint32_t open = KR_NO_ROW;
     if (!n || !kr_work_goes_on(w))
         return;
-    uint8_t *kept = kr_work_take_constants(w, n_pattern, "a pattern", NULL);
+    uint16_t *kept = kr_work_take_constants(w, n_pattern * sizeof *kept, "a pattern", NULL);
     uint8_t *matched = kr_work_take(w, most, "texts that a pattern matches");
     uint8_t *here = kr_work_array(w, most, 1, "texts that a pattern matches");
     if (n_pattern)
-        kr_work_write_constants(w, kept, pattern, n_pattern);
+        kr_work_write_constants(w, kept, pattern, n_pattern * sizeof *kept);
     for (uint32_t at = first, piece; at < end && kr_work_goes_on(w); at += piece) {
         const texts_match_params params = {kr_texts_strings(texts), kept, matched, n_pattern, at};
         piece = end - at < most ? end - at : most;

@@ -6,39 +6,29 @@
 
 typedef struct texts_match_params {
     kr_strings texts;
-    const uint8_t *pattern;
-    uint8_t *matched; /* 1: text first + i matches */
+    const uint16_t *pattern; /* bytes, KR_STRINGS_ANY, KR_STRINGS_ONE */
+    uint8_t *matched;        /* 1: text first + i matches */
     uint64_t n_pattern, first;
 } texts_match_params;
 kr_assert_size(texts_match_params, 96);
 
-/* Where the next character begins. A byte that begins no sequence of UTF-8 is a character of its own. */
-KR_BODY uint64_t texts_match_next(kr_strings_text text, uint64_t at)
-{
-    const int is_first = text.bytes[at] >= 0xC0;
-    ++at;
-    while (is_first && at < text.n && (text.bytes[at] & 0xC0) == 0x80)
-        ++at;
-    return at;
-}
-
 /* From each % on the rest is looked for as early as can be: an earlier % need not be tried again. */
-KR_BODY int texts_match_like(const uint8_t *pattern, uint64_t n, kr_strings_text text)
+KR_BODY int texts_match_like(const uint16_t *pattern, uint64_t n, kr_strings_text text)
 {
     uint64_t at = 0, i = 0, star = n + 1, resume = 0; /* star: behind the last %; n + 1: there was none */
     for (;;) {
-        if (i < n && pattern[i] == '%') {
+        if (i < n && pattern[i] == KR_STRINGS_ANY) {
             star = ++i;
             resume = at;
         } else if (at >= text.n) {
             return i == n;
-        } else if (i < n && (pattern[i] == '_' || pattern[i] == text.bytes[at])) {
-            at = pattern[i] == '_' ? texts_match_next(text, at) : at + 1;
+        } else if (i < n && (pattern[i] == KR_STRINGS_ONE || pattern[i] == text.bytes[at])) {
+            at = pattern[i] == KR_STRINGS_ONE ? kr_strings_next(text, at) : at + 1;
             ++i;
         } else if (star > n) {
             return 0;
         } else {
-            at = resume = texts_match_next(text, resume);
+            at = resume = kr_strings_next(text, resume);
             i = star;
         }
     }

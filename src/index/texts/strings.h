@@ -226,4 +226,19 @@ KR_BODY uint64_t kr_strings_hash(kr_strings_text text, kr_strings_seed seed)
     return kr_strings_fold(hash ^ seed.factor, seed.start | 1);
 }
 
+/* ---- Characters ------------------------------------------------------------------------------------ */
+
+/* What patterns of LIKE have beside bytes: any text, any character. */
+enum { KR_STRINGS_ANY = 256, KR_STRINGS_ONE };
+
+/* Where the next character begins. A byte that begins no sequence of UTF-8 is a character of its own. */
+KR_BODY uint64_t kr_strings_next(kr_strings_text text, uint64_t at)
+{
+    const int is_first = text.bytes[at] >= 0xC0;
+    ++at;
+    while (is_first && at < text.n && (text.bytes[at] & 0xC0) == 0x80)
+        ++at;
+    return at;
+}
+
 #endif

@@ -93,9 +93,9 @@ typedef struct kr_texts_runs {
     int (*add)(void *ctx, uint32_t low, uint32_t high);
     void *ctx;
 } kr_texts_runs;
-/* The runs of codes among first .. first + n - 1 whose texts match a pattern of LIKE in host memory: % is any
- * text, _ one character of UTF-8. Ascending, with other codes between them. Blocks. */
-void kr_texts_match(kr_work *work, const kr_texts *texts, const void *pattern, uint64_t n_pattern,
+/* The runs of codes among first .. first + n - 1 whose texts match a pattern of LIKE in host memory: bytes,
+ * KR_STRINGS_ANY, KR_STRINGS_ONE. Ascending, with other codes between them. Blocks. */
+void kr_texts_match(kr_work *work, const kr_texts *texts, const uint16_t *pattern, uint64_t n_pattern,
                     uint32_t first, uint32_t n, const kr_texts_runs *runs);
 
 /* A dictionary of the same order of these texts and more; NULL after a failure. With ranges=off codes of

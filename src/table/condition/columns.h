@@ -17,9 +17,9 @@ typedef struct kr_plan_texts {
      * behind all that begin with it. Without an order: its code and one more, or the same number twice. */
     kr_status (*bounds)(const void *ctx, uint32_t column, const kr_column *texts, int are_prefixes,
                         uint32_t *lower, uint32_t *upper, kr_error *err);
-    /* Adds the codes first .. first + n - 1 whose text the pattern matches. */
-    kr_status (*match)(const void *ctx, uint32_t column, const char *pattern, uint64_t nbytes, uint32_t first,
-                       uint32_t n, kr_code_set *set, kr_error *err);
+    /* Adds the codes first .. first + n - 1 whose text the pattern matches (kr_texts_match). */
+    kr_status (*match)(const void *ctx, uint32_t column, const uint16_t *pattern, uint64_t n_pattern,
+                       uint32_t first, uint32_t n, kr_code_set *set, kr_error *err);
     /* The first bytes of a text, with a NUL behind them; how many it has, or UINT64_MAX after a failure. */
     uint64_t (*show)(const void *ctx, uint32_t column, uint32_t code, char *text, size_t nbytes);
 } kr_plan_texts;

@@ -98,7 +98,7 @@ static kr_status check_values(const char *column, kr_compare compare, const kr_c
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_condition_compare: %d is not a comparison; use kr_compare",
                        (int)compare);
     const uint64_t takes = compare == KR_IN ? n : compare == KR_IS_NULL ? 0 : compare == KR_BETWEEN ? 2 : 1;
-    if (n != takes)
+    if (n != takes && !(compare == KR_LIKE && n == 2))
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_condition_compare: %llu values; this comparison takes %llu",
                        (unsigned long long)n, (unsigned long long)takes);
     if (!n)

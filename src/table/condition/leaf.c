@@ -167,11 +167,9 @@ static int add_codes(const scope *in, const kr_node *node, const values *v, int 
 static kr_status find_like(const scope *in, const kr_node *node, int negated, const kr_leaf *leaf,
                            kr_code_set *set)
 {
-    const kr_literal *pattern = in->condition->literals + node->literal;
     const uint64_t most = kr_plan_most_code(in->columns->columns[leaf->column].type);
-    const kr_status status =
-        kr_literal_like(in->columns, leaf->column, in->condition, node, pattern, set, in->err);
-    if (status != KR_OK || pattern->kind == KR_LITERAL_NULL || !negated)
+    const kr_status status = kr_literal_like(in->columns, leaf->column, in->condition, node, set, in->err);
+    if (status != KR_OK || !negated || kr_literal_is_null_like(in->condition, node))
         return status;
     kr_intervals_tidy(set);
     return kr_intervals_complement(set, most, in->err) ? KR_OK : KR_ERR_HOST_MEMORY;

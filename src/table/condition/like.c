@@ -1,4 +1,5 @@
 /* Texts of a condition among the codes of a dictionary: bounds, and patterns of LIKE. */
+#include "index/texts/strings.h"
 #include "table/condition/grow.h"
 #include "table/condition/literal.h"
 
@@ -72,108 +73,195 @@ kr_status kr_literal_find_texts(const kr_plan_columns *columns, uint32_t column,
     return status;
 }
 
+/* ---- Patterns of LIKE ------------------------------------------------------------------------ */
+
+/* A pattern without its escapes: elements, and the bytes in front of the first wildcard. */
+typedef struct pattern {
+    uint16_t *elements; /* bytes, KR_STRINGS_ANY, KR_STRINGS_ONE */
+    char *bytes;
+    uint64_t n, fixed;
+} pattern;
+
+/* Where a pattern is, for errors. */
+typedef struct place {
+    const kr_condition *condition;
+    const kr_node *node;
+    const kr_literal *pattern, *escape; /* escape NULL: there is none */
+} place;
+
+static kr_strings_text text_of(const kr_condition *condition, const kr_literal *literal)
+{
+    return (kr_strings_text){(const uint8_t *)condition->texts + literal->bits, literal->nbytes};
+}
+
+static kr_status check_escape(const place *p, kr_error *err)
+{
+    char where[KR_PLACE_NBYTES];
+    const kr_literal *escape = p->escape;
+    if (!escape)
+        return KR_OK;
+    const kr_strings_text text = text_of(p->condition, escape);
+    if (escape->kind == KR_LITERAL_TEXT && text.n && kr_strings_next(text, 0) == text.n)
+        return KR_OK;
+    return kr_fail(err, escape->kind == KR_LITERAL_TEXT ? KR_ERR_ARGUMENT : KR_ERR_TYPE,
+                   "ESCAPE of LIKE%s takes one character in single quotes: '!'",
+                   kr_literal_place_text(p->condition, p->node, escape->at, where));
+}
+
+static void add_bytes(pattern *made, const uint8_t *bytes, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; ++i)
+        made->elements[made->n++] = bytes[i];
+}
+
+/* Character by character, so that a byte within one is not taken for the escape. */
+static kr_status read_elements(const place *p, pattern *made, kr_error *err)
+{
+    char where[KR_PLACE_NBYTES];
+    const kr_strings_text text = text_of(p->condition, p->pattern);
+    const kr_strings_text escape = p->escape ? text_of(p->condition, p->escape) : (kr_strings_text){0};
+    for (uint64_t at = 0, next; at < text.n; at = next) {
+        next = kr_strings_next(text, at);
+        const uint8_t *bytes = text.bytes + at;
+        if (escape.n && next - at == escape.n && memcmp(bytes, escape.bytes, escape.n) == 0) {
+            if (next == text.n)
+                return kr_fail(err, KR_ERR_ARGUMENT,
+                               "the pattern of LIKE%s ends with its ESCAPE: write that twice for itself",
+                               kr_literal_place_text(p->condition, p->node, p->pattern->at, where));
+            at = next;
+            next = kr_strings_next(text, at);
+            add_bytes(made, text.bytes + at, next - at);
+        } else if (*bytes == '%' || *bytes == '_') {
+            made->elements[made->n++] = *bytes == '%' ? KR_STRINGS_ANY : KR_STRINGS_ONE;
+        } else {
+            add_bytes(made, bytes, next - at);
+        }
+    }
+    return KR_OK;
+}
+
+static kr_status read_pattern(const place *p, pattern *made, kr_error *err)
+{
+    *made = (pattern){0};
+    made->elements = kr_host_calloc(p->pattern->nbytes, sizeof *made->elements, "a pattern", err);
+    made->bytes = kr_host_calloc(p->pattern->nbytes + 1, 1, "a pattern", err);
+    if (!made->elements || !made->bytes)
+        return KR_ERR_HOST_MEMORY;
+    const kr_status status = read_elements(p, made, err);
+    while (made->fixed < made->n && made->elements[made->fixed] < KR_STRINGS_ANY) {
+        made->bytes[made->fixed] = (char)made->elements[made->fixed];
+        ++made->fixed;
+    }
+    return status;
+}
+
+static void release_pattern(pattern *made)
+{
+    free(made->bytes);
+    free(made->elements);
+}
+
+/* 1: no wildcards but %, and these behind all else, at least one. */
+static int is_open(const pattern *p)
+{
+    uint64_t n = p->fixed;
+    while (n < p->n && p->elements[n] == KR_STRINGS_ANY)
+        ++n;
+    return n == p->n && n > p->fixed;
+}
+
 /* ---- LIKE ------------------------------------------------------------------------------------ */
 
-/* Bytes in front of the first % or _. */
-static uint64_t prefix_of(const char *pattern, uint64_t nbytes)
-{
-    uint64_t n = 0;
-    while (n < nbytes && pattern[n] != '%' && pattern[n] != '_')
-        ++n;
-    return n;
-}
-
-/* 1: only % from `from` on, at least one. */
-static int is_open(const char *pattern, uint64_t nbytes, uint64_t from)
-{
-    uint64_t n = from;
-    while (n < nbytes && pattern[n] == '%')
-        ++n;
-    return n == nbytes && n > from;
-}
-
-/* The codes of all texts that begin with so many bytes: `n` from `first` on. All without an order. */
-static kr_status find_prefix(const kr_plan_columns *columns, uint32_t column, const char *bytes,
-                             uint64_t nbytes, uint32_t *first, uint32_t *n, kr_error *err)
+/* The codes of the text in front of the wildcards, or of all texts that begin with it: `n` from `first` on.
+ * Without an order all texts may begin with it. */
+static kr_status find_fixed(const kr_plan_columns *columns, uint32_t column, const pattern *p,
+                            uint32_t *first, uint32_t *n, kr_error *err)
 {
     const kr_plan_texts *texts = columns->texts;
-    const int64_t offsets[] = {0, (int64_t)nbytes};
-    const kr_column prefix = {
-        .type = KR_LARGE_BINARY, .count = 1, .data = offsets, .reserved_words = {(uintptr_t)bytes, nbytes}};
+    const int64_t offsets[] = {0, (int64_t)p->fixed};
+    const int is_prefix = p->fixed < p->n;
+    const kr_column fixed = {.type = KR_LARGE_BINARY,
+                             .count = 1,
+                             .data = offsets,
+                             .reserved_words = {(uintptr_t)p->bytes, p->fixed}};
     uint32_t end = 0;
     *first = 0;
     *n = texts->count(columns->of_texts, column);
-    if (!nbytes || !texts->is_ordered(columns->of_texts, column))
+    if (is_prefix && (!p->fixed || !texts->is_ordered(columns->of_texts, column)))
         return KR_OK;
-    const kr_status status = texts->bounds(columns->of_texts, column, &prefix, 1, first, &end, err);
+    const kr_status status = texts->bounds(columns->of_texts, column, &fixed, is_prefix, first, &end, err);
     *n = end - *first;
     return status;
 }
 
-static kr_status match(const kr_plan_columns *columns, uint32_t column, const char *pattern, uint64_t nbytes,
-                       kr_code_set *set, kr_error *err)
+static kr_status match(const kr_plan_columns *columns, uint32_t column, const pattern *p, kr_code_set *set,
+                       kr_error *err)
 {
-    const uint64_t fixed = prefix_of(pattern, nbytes);
+    const kr_plan_texts *texts = columns->texts;
     uint32_t first, n;
-    const kr_status status = find_prefix(columns, column, pattern, fixed, &first, &n, err);
+    const kr_status status = find_fixed(columns, column, p, &first, &n, err);
     if (status != KR_OK || !n)
         return status;
-    if (is_open(pattern, nbytes, fixed) && (!fixed || columns->texts->is_ordered(columns->of_texts, column)))
+    const int all =
+        p->fixed == p->n || (is_open(p) && (!p->fixed || texts->is_ordered(columns->of_texts, column)));
+    if (all)
         return kr_intervals_add(set, first, (uint64_t)first + n - 1, err) ? KR_OK : KR_ERR_HOST_MEMORY;
-    return columns->texts->match(columns->of_texts, column, pattern, nbytes, first, n, set, err);
+    return texts->match(columns->of_texts, column, p->elements, p->n, first, n, set, err);
 }
 
 /* Codes of a caller's dictionary: the first of a prefix, and the first behind it. */
-static kr_status match_callers(const kr_plan_columns *columns, uint32_t column, const char *pattern,
-                               uint64_t nbytes, kr_code_set *set, kr_error *err)
+static kr_status match_callers(const kr_plan_columns *columns, uint32_t column, const pattern *p,
+                               kr_code_set *set, kr_error *err)
 {
-    const uint64_t fixed = prefix_of(pattern, nbytes);
-    uint64_t n = fixed;
+    uint64_t n = p->fixed;
     uint32_t from = 0, to = 0;
-    if (fixed < nbytes && !is_open(pattern, nbytes, fixed))
+    if (p->fixed < p->n && !is_open(p))
         return kr_fail(
             err, KR_ERR_UNSUPPORTED,
             "column '%s' has codes of a caller's dictionary, so LIKE takes 'text' and 'text%%' there: "
             "give the dictionary in kr_table_options.texts",
             columns->names[column]);
-    const int is_there = columns->find_text(columns->ctx, column, pattern, fixed, &from) == 1;
-    if (fixed == nbytes)
+    const int is_there = columns->find_text(columns->ctx, column, p->bytes, p->fixed, &from) == 1;
+    if (p->fixed == p->n)
         return !is_there || kr_intervals_add(set, from, from, err) ? KR_OK : KR_ERR_HOST_MEMORY;
-    while (n && (unsigned char)pattern[n - 1] == 0xFF)
+    while (n && (unsigned char)p->bytes[n - 1] == 0xFF)
         --n;
     if (!n)
         return kr_intervals_add(set, from, kr_plan_most_code(KR_U32), err) ? KR_OK : KR_ERR_HOST_MEMORY;
-    char *behind = kr_host_calloc(n + 1, 1, "a pattern", err);
-    if (!behind)
-        return KR_ERR_HOST_MEMORY;
-    memcpy(behind, pattern, n);
-    ++behind[n - 1];
-    columns->find_text(columns->ctx, column, behind, n, &to);
-    free(behind);
+    ++p->bytes[n - 1];
+    columns->find_text(columns->ctx, column, p->bytes, n, &to);
     return to <= from || kr_intervals_add(set, from, to - 1, err) ? KR_OK : KR_ERR_HOST_MEMORY;
 }
 
-kr_status kr_literal_like(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
-                          const kr_node *node, const kr_literal *pattern, kr_code_set *set, kr_error *err)
+int kr_literal_is_null_like(const kr_condition *condition, const kr_node *node)
 {
-    char place[KR_PLACE_NBYTES];
+    const kr_literal *literals = condition->literals + node->literal;
+    return literals[0].kind == KR_LITERAL_NULL || (node->n > 1 && literals[1].kind == KR_LITERAL_NULL);
+}
+
+kr_status kr_literal_like(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
+                          const kr_node *node, kr_code_set *set, kr_error *err)
+{
+    const kr_literal *literals = condition->literals + node->literal;
+    const place p = {condition, node, literals, node->n > 1 ? literals + 1 : NULL};
+    char where[KR_PLACE_NBYTES];
+    pattern made;
     if (!kr_literal_is_text_column(columns, column))
         return kr_fail(err, KR_ERR_TYPE, "column '%s' is %s, but LIKE%s takes a column of texts",
                        columns->names[column], kr_type_name(columns->columns[column].type),
-                       kr_literal_place_text(condition, node, node->at, place));
-    if (pattern->kind == KR_LITERAL_NULL)
+                       kr_literal_place_text(condition, node, node->at, where));
+    if (kr_literal_is_null_like(condition, node))
         return KR_OK;
-    if (pattern->kind != KR_LITERAL_TEXT)
+    if (literals->kind != KR_LITERAL_TEXT)
         return kr_fail(err, KR_ERR_TYPE, "LIKE%s takes a pattern in single quotes: '%s'",
-                       kr_literal_place_text(condition, node, pattern->at, place), "ab%");
-    const char *text = condition->texts + pattern->bits;
-    if (!kr_plan_has_texts(columns, column))
-        return match_callers(columns, column, text, pattern->nbytes, set, err);
-    const kr_bound none = {0};
-    kr_bound at = none;
-    if (prefix_of(text, pattern->nbytes) < pattern->nbytes)
-        return match(columns, column, text, pattern->nbytes, set, err);
-    const kr_status status = kr_literal_find_texts(columns, column, condition, node, &at, err);
-    return status != KR_OK || !at.exact || kr_intervals_add(set, at.code, at.code, err) ? status
-                                                                                        : KR_ERR_HOST_MEMORY;
+                       kr_literal_place_text(condition, node, literals->at, where), "ab%");
+    kr_status status = check_escape(&p, err);
+    if (status != KR_OK)
+        return status;
+    status = read_pattern(&p, &made, err);
+    if (status == KR_OK)
+        status = kr_plan_has_texts(columns, column) ? match(columns, column, &made, set, err)
+                                                    : match_callers(columns, column, &made, set, err);
+    release_pattern(&made);
+    return status;
 }

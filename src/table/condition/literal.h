@@ -22,10 +22,12 @@ kr_status kr_literal_find_texts(const kr_plan_columns *columns, uint32_t column,
                                 const kr_condition *condition, const kr_node *node, kr_bound *bounds,
                                 kr_error *err);
 
-/* Adds the codes whose text matches a pattern of LIKE; NULL adds none. KR_ERR_TYPE if the column has no
- * texts. */
+/* Adds the codes whose text matches the pattern of a LIKE; NULL adds none. KR_ERR_TYPE if the column has no
+ * texts, KR_ERR_ARGUMENT for an escape that is none. */
 kr_status kr_literal_like(const kr_plan_columns *columns, uint32_t column, const kr_condition *condition,
-                          const kr_node *node, const kr_literal *pattern, kr_code_set *set, kr_error *err);
+                          const kr_node *node, kr_code_set *set, kr_error *err);
+/* 1: its pattern or its escape is NULL, so it is unknown for all rows. */
+int kr_literal_is_null_like(const kr_condition *condition, const kr_node *node);
 
 /* 1: the column has codes of texts. */
 int kr_literal_is_text_column(const kr_plan_columns *columns, uint32_t column);

@@ -388,7 +388,7 @@ static int read_predicate(parsing *p, kr_node node)
             return 0;
     } else if (accept(p, "like")) {
         node.compare = KR_LIKE;
-        if (!read_value(p))
+        if (!read_value(p) || (accept(p, "escape") && !read_value(p)))
             return 0;
     } else {
         return fail_at(p, p->next.at,

@@ -284,14 +284,14 @@ static int add_run(void *ctx, uint32_t low, uint32_t high)
     return kr_intervals_add(to->set, low, high, to->err);
 }
 
-static kr_status match(const void *table, uint32_t column, const char *pattern, uint64_t nbytes,
+static kr_status match(const void *table, uint32_t column, const uint16_t *pattern, uint64_t n_pattern,
                        uint32_t first, uint32_t n, kr_code_set *set, kr_error *err)
 {
     const kr_texts *texts = texts_of(table, column);
     adding to = {set, err};
     const kr_texts_runs runs = {add_run, &to};
     kr_work work = kr_work_on(texts->device, NULL, err);
-    kr_texts_match(&work, texts, pattern, nbytes, first, n, &runs);
+    kr_texts_match(&work, texts, pattern, n_pattern, first, n, &runs);
     return kr_work_end(&work);
 }
 
