@@ -7,6 +7,7 @@ enum { N = 60 };
 
 static kr_device *device;
 static uint32_t keys[N];
+static int holds_table; /* 1: files have a table, 0: an index */
 static const kr_column column = {.type = KR_U32, .count = N, .data = keys};
 
 static uint64_t in_use(void)
@@ -20,11 +21,15 @@ static kr_status load(const bytes *file, kr_error *err)
 {
     kr_saved *saved = NULL;
     kr_index *index = NULL;
+    kr_table *table = NULL;
     kr_status status = kr_saved_open_memory(file->data, file->n, NULL, &saved, err);
-    if (status == KR_OK)
+    if (status == KR_OK && holds_table)
+        status = kr_table_load(device, saved, NULL, NULL, &table, err);
+    else if (status == KR_OK)
         status = kr_index_load(device, saved, NULL, &index, err);
-    if (status == KR_OK && !kr_index_texts(index))
+    if (status == KR_OK && index && !kr_index_texts(index))
         answers_of(index, &column, &column);
+    kr_table_destroy(table);
     kr_index_destroy(index);
     kr_saved_close(saved);
     return status;
@@ -251,6 +256,62 @@ static void check_text_index(void)
     free(file.data);
 }
 
+static bytes bytes_of_table(const kr_table *table)
+{
+    bytes file = {NULL, 0};
+    kr_pieces *pieces = NULL;
+    const void *data = NULL;
+    uint64_t n = 1, done = 0;
+    WORKS(kr_table_pieces(table, NULL, &pieces, &err));
+    file.n = kr_pieces_nbytes(pieces);
+    file.data = malloc(file.n + 1);
+    while (n && done < file.n) {
+        WORKS(kr_pieces_next(pieces, &data, &n, NULL, &err));
+        memcpy(file.data + done, data, n);
+        done += n;
+    }
+    kr_pieces_destroy(pieces);
+    return file;
+}
+
+/* A table of texts, two columns of which have one dictionary, and one its own. */
+static void check_text_table(void)
+{
+    static const int32_t ends[] = {0, 3, 6, 9, 12};
+    static const char letters[] = "antbeecatant";
+    static const change of_texts[] = {
+        {"column 0.texts", 0, 4, 0, "may be 0 to 3"},
+        {"column 0.texts", 0, 0, 0, "due"},
+        {"column 0.dictionary.ordered", 0, 2, 0, "may be"},
+        {"column 0.dictionary.n", 0, 4, 0, "bytes"},
+        {"column 0.dictionary.offsets", 8, 99, 8, "offsets of texts"},
+        {"column 0.dictionary.texts", 0, 'z', 1, "not in order"},
+        {"column 0.data", 4, 3, 4, "column 'c0', row 1: 3 is no code of its dictionary, which has 3 texts"},
+        {"column 1.texts of column", 0, 1, 0, "may be"},
+        {"column 1.data", 8, KR_NO_ROW, 4, "column 'c1', row 2: 4294967295 is no code"},
+        {"column 2.data", 12, 9, 4, "column 'c2', row 3: 9 is no code"},
+    };
+    const kr_column texts = {
+        .type = KR_STRING, .count = 4, .data = ends, .reserved_words = {(uintptr_t)letters, 12}};
+    const kr_column columns[] = {texts, texts, texts};
+    kr_texts *dictionary = NULL;
+    kr_table *table = NULL;
+    WORKS(kr_texts_create(device, &texts, NULL, NULL, &dictionary, &err));
+    const kr_texts *shared[] = {dictionary, dictionary, NULL};
+    const kr_table_options options = {.struct_size = sizeof options, .texts = shared};
+    WORKS(kr_table_create(device, "full", columns, NULL, 3, &options, NULL, &table, &err));
+    const bytes file = bytes_of_table(table);
+    kr_table_destroy(table);
+    kr_texts_destroy(dictionary);
+    holds_table = 1;
+    CHECK(load(&file, NULL) == KR_OK);
+    check_cut_off(&file);
+    check_every_bit(&file);
+    check_list(&file, of_texts, sizeof of_texts / sizeof *of_texts);
+    holds_table = 0;
+    free(file.data);
+}
+
 /* Names, kinds and the order of fields. */
 static void check_fields(const bytes *file)
 {
@@ -293,6 +354,7 @@ int main(void)
     check_texts(&file);
     check_fields(&file);
     check_text_index();
+    check_text_table();
     CHECK(in_use() == 0);
     free(file.data);
     kr_device_close(device);

@@ -1,5 +1,6 @@
-/* Eight threads look up in two indexes at the same time, each with its own sink and stream and in its own
- * order. In between they save the indexes, and load them from saved files that they share. */
+/* Eight threads look up in two indexes, of numbers or of texts, at the same time, each with its own sink and
+ * stream and in its own order. In between they save the indexes, and load them from saved files that they
+ * share. */
 #include "saved_files.h"
 
 #include <pthread.h>
@@ -12,8 +13,7 @@ static bytes files[2];
 static kr_saved *saved[2];
 static uint32_t keys[KEYS], probes[PROBES], uppers[PROBES];
 static int64_t values[KEYS];
-static const kr_column probe_column = {.type = KR_U32, .count = PROBES, .data = probes};
-static const kr_column upper_column = {.type = KR_U32, .count = PROBES, .data = uppers};
+static kr_column key_column, probe_column, upper_column; /* the arrays, or their numbers as texts */
 static const kr_column value_column = {.type = KR_I64, .count = KEYS, .data = values};
 
 /* Key k is in the rows r with r % (KEYS / 2) == k * 7 % (KEYS / 2): twice each. */
@@ -28,6 +28,40 @@ static void fill(void)
         probes[i] = i * 2654435761u % (KEYS / 2 + 1000);
         uppers[i] = probes[i] + i % 5;
     }
+}
+
+static void use_numbers(void)
+{
+    key_column = (kr_column){.type = KR_U32, .count = KEYS, .data = keys};
+    probe_column = (kr_column){.type = KR_U32, .count = PROBES, .data = probes};
+    upper_column = (kr_column){.type = KR_U32, .count = PROBES, .data = uppers};
+}
+
+enum { DIGITS = 8 };
+
+/* Texts of one length, in the order of the numbers. */
+static kr_column as_texts(const uint32_t *numbers, uint32_t n, char *letters)
+{
+    static int32_t offsets[KEYS + 1];
+    char text[DIGITS + 4];
+    for (uint32_t i = 0; i < n; ++i) {
+        snprintf(text, sizeof text, "%08u", numbers[i]);
+        memcpy(letters + (size_t)i * DIGITS, text, DIGITS);
+    }
+    for (int32_t i = 0; i <= KEYS; ++i)
+        offsets[i] = i * DIGITS;
+    return (kr_column){.type = KR_STRING,
+                       .count = n,
+                       .data = offsets,
+                       .reserved_words = {(uintptr_t)letters, (uint64_t)n * DIGITS}};
+}
+
+static void use_texts(void)
+{
+    static char key_bytes[KEYS * DIGITS], probe_bytes[PROBES * DIGITS], upper_bytes[PROBES * DIGITS];
+    key_column = as_texts(keys, KEYS, key_bytes);
+    probe_column = as_texts(probes, PROBES, probe_bytes);
+    upper_column = as_texts(uppers, PROBES, upper_bytes);
 }
 
 /* The errors that the threads found; they must not share the counter of CHECK. */
@@ -140,7 +174,6 @@ static void *work(void *argument)
 /* 0: no tracer here casts the rays of the spec. */
 static int create(const char *spec, kr_index **index)
 {
-    const kr_column key_column = {.type = KR_U32, .count = KEYS, .data = keys};
     kr_error err = {0};
     const kr_status status = kr_index_create(device, spec, &key_column, NULL, NULL, index, &err);
     if (status)
@@ -188,12 +221,15 @@ static void run_kinds(const char *first, const char *second)
 int main(void)
 {
     fill();
+    use_numbers();
     WORKS(kr_device_open("auto", NULL, &device, &err));
     run_kinds("array:probes=as-is", "array:probes=sorted,layout=aos");
     run_kinds("array:probes=partitioned", "eytzinger:probes=partitioned");
     run_kinds("pivot:layout=aos,probes=partitioned", "eytzinger:k=2,pin=full,reorder=double");
     run_kinds("rx", "rx:range=anyhit,dedupe=off,parts=3");
     run_kinds("rx:prim=aabb,bits=9:23:0", "rx:prim=sphere,order=row");
+    use_texts();
+    run_kinds("array", "btree");
     kr_device_close(device);
     return failures != 0;
 }

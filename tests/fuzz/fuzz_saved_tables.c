@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 2100, MORE = 70, COLUMNS = 3, PLANS_MOST = 6 };
+enum { ROWS = 2100, MORE = 70, COLUMNS = 4, PLANS_MOST = 6, EACH = 3 };
 
 static const char *const specs[] = {
     "full",
@@ -32,6 +32,8 @@ static struct {
 static uint32_t a[ROWS + MORE];
 static int64_t b[ROWS + MORE];
 static uint8_t c[ROWS + MORE], validity[(ROWS + MORE) / 8 + 1];
+static char letters[(ROWS + MORE) * EACH]; /* texts of three letters */
+static int32_t ends[ROWS + MORE + 1];
 static uint64_t n_loaded;
 
 static void require(int held, const char *what, const char *text)
@@ -58,6 +60,12 @@ static void describe(uint64_t first, uint64_t n, kr_column columns[COLUMNS])
     columns[0].validity_offset = first;
     columns[1] = (kr_column){.type = KR_I64, .count = n, .data = b + first};
     columns[2] = (kr_column){.type = KR_U8, .count = n, .data = c + first};
+    columns[3] = (kr_column){.type = KR_STRING,
+                             .count = n,
+                             .data = ends + first,
+                             .validity = validity,
+                             .validity_offset = first,
+                             .reserved_words = {(uintptr_t)letters, sizeof letters}};
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -108,6 +116,9 @@ static void make_files(void)
         a[i] = i / 2 + (uint32_t)(state >> 60);
         b[i] = (int64_t)(state >> 30) % 1000 - 500;
         c[i] = (uint8_t)(state >> 40);
+        for (uint32_t j = 0; j < EACH; ++j) /* those behind all rows are new to the dictionary */
+            letters[i * EACH + j] = (char)((i < ROWS ? 'a' : 'f') + (state >> (10 + 7 * j)) % 5);
+        ends[i + 1] = (int32_t)((i + 1) * EACH);
         validity[i / 8] |= (uint8_t)((state >> 50) % 5 ? 1 << i % 8 : 0);
     }
     for (uint32_t spec = 0; spec < SPECS; ++spec)
@@ -116,7 +127,7 @@ static void make_files(void)
 
 /* ---- What is done with a table of a crafted file ---------------------------------------------- */
 
-static kr_condition *parsed[8];
+static kr_condition *parsed[11];
 enum { CONDITIONS = sizeof parsed / sizeof *parsed };
 
 static void parse_conditions(void)
@@ -128,7 +139,10 @@ static void parse_conditions(void)
                                                   "not (c1 = 5 or c2 >= 100)",
                                                   "c1 between -20 and 30 and c2 < 40 and c0 <> 7",
                                                   "c2 = 0 or c2 = 255",
-                                                  "c0 > 4294967290"};
+                                                  "c0 > 4294967290",
+                                                  "c3 like 'b%' or c3 >= 'e' and c1 > 0",
+                                                  "c3 like '%c_' and c0 < 900",
+                                                  "c3 in ('abc', 'edc', 'zzz') or c3 is null"};
     for (uint32_t i = 0; i < CONDITIONS && !parsed[i]; ++i)
         require(kr_condition_parse(texts[i], &parsed[i], NULL) == KR_OK, "a condition is read", texts[i]);
 }
