@@ -231,6 +231,39 @@ static void stay_silent(const char *spec)
     kr_table_destroy(table);
 }
 
+/* ---- Joins of texts ------------------------------------------------------------------------------ */
+
+enum { LETTERS = 8 };
+static int32_t text_ends[JOINED + 1];
+static char text_bytes[(size_t)JOINED * LETTERS];
+
+static void make_texts(void)
+{
+    char text[LETTERS + 4];
+    for (uint32_t i = 0; i < JOINED; ++i) {
+        snprintf(text, sizeof text, "%08u", values[i] * 7 % 100003);
+        memcpy(text_bytes + (size_t)i * LETTERS, text, LETTERS);
+        text_ends[i + 1] = (int32_t)((i + 1) * LETTERS);
+    }
+}
+
+static kr_status join_texts(const void *what, kr_error *err)
+{
+    const kr_column right = {.type = KR_STRING,
+                             .count = JOINED,
+                             .data = text_ends,
+                             .reserved_words = {(uintptr_t)text_bytes, sizeof text_bytes}};
+    kr_column left = right;
+    kr_join *join = NULL;
+    left.count = 1000;
+    const kr_status status = what ? kr_join_create_asof(device, "pivot", &joined_times, &joined_times, &right,
+                                                        &right, 1, NULL, NULL, &join, err)
+                                  : kr_join_create(device, "hash", &left, &right, NULL, &join, err);
+    CHECK(!join == (status != KR_OK));
+    kr_join_destroy(join);
+    return status;
+}
+
 int main(void)
 {
     static const creation creations[] = {
@@ -251,6 +284,9 @@ int main(void)
     cancel(index_columns, "pivot", 1, "an index over columns", NULL);
     cancel(join_groups, NULL, 1, "a range join with groups", NULL);
     cancel(join_groups, "overlap", 1, "a join of intervals with groups", NULL);
+    make_texts();
+    cancel(join_texts, NULL, 1, "a join of texts", NULL);
+    cancel(join_texts, "asof", 1, "an as-of join with groups of texts", NULL);
     kr_condition_destroy(condition);
     CHECK(in_use() == 0);
     kr_device_close(device);
