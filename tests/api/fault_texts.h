@@ -5,7 +5,7 @@
 #include "check.h"
 
 /* What check_part is given in the place of a spec: part 0 is a dictionary with ranges=on, part 1 without;
- * parts 2 and 3 are indexes of kinds btree and hash. */
+ * parts 2 and 3 are indexes of kinds btree and hash; parts 4 and 5 tables of kinds full and bindex. */
 static const char fault_texts[] = "texts";
 
 /* Rows in layers: all share a prefix, and many the slices behind it. */
@@ -113,6 +113,60 @@ static kr_status use_text_index(kr_device *device, const char *spec, kr_stream *
     if (!status)
         status = ask_texts(index, is_ordered, stream, err);
     kr_index_destroy(index);
+    return status;
+}
+
+/* Patterns that are a range, and that read the dictionary. */
+static kr_status scan_texts(kr_table *table, kr_error *err)
+{
+    static const char *const wheres[] = {"c0 like 'https://shop1%' or c1 > 'n'",
+                                         "c1 like '%7_' and c0 >= 'h'"};
+    kr_status status = KR_OK;
+    for (uint32_t i = 0; i < 2 && !status; ++i) {
+        kr_condition *condition = NULL;
+        uint64_t n = 0;
+        const kr_scan_sink sink = {.struct_size = sizeof sink, .result = KR_SCAN_COUNT, .out = &n};
+        const kr_scan_sink *sinks[] = {&sink};
+        status = kr_condition_parse(wheres[i], &condition, err);
+        const kr_condition *asked[] = {condition};
+        if (!status)
+            status = kr_scan(table, asked, sinks, 1, NULL, NULL, err);
+        kr_condition_destroy(condition);
+        add_to_checksum(&n, sizeof n);
+    }
+    return status;
+}
+
+/* Half of the texts of one column are new. After an error the table is as it was. */
+static kr_status append_texts(kr_table *table, kr_error *err)
+{
+    static char bytes[300 * 40];
+    const kr_column strings = fault_strings();
+    kr_column more[] = {strings, strings};
+    kr_table_info before = {.struct_size = sizeof before}, after = before;
+    memcpy(bytes, (const void *)(uintptr_t)strings.reserved_words[0], strings.reserved_words[1]);
+    memset(bytes, 'n', strings.reserved_words[1] / 2);
+    more[1].reserved_words[0] = (uintptr_t)bytes;
+    CHECK(kr_table_query(table, &before, NULL) == KR_OK);
+    const kr_status status = kr_table_append(table, more, 2, NULL, err);
+    CHECK(kr_table_query(table, &after, NULL) == KR_OK);
+    CHECK(status ? after.rows == before.rows && after.footprint_nbytes == before.footprint_nbytes
+                 : after.rows == 2 * before.rows);
+    return status;
+}
+
+static kr_status use_text_table(kr_device *device, const char *spec, kr_stream *stream, kr_error *err)
+{
+    const kr_column columns[] = {fault_strings(), fault_strings()};
+    kr_table *table = NULL;
+    kr_status status = kr_table_create(device, spec, columns, NULL, 2, NULL, stream, &table, err);
+    if (!status)
+        status = scan_texts(table, err);
+    if (!status)
+        status = append_texts(table, err);
+    if (!status)
+        status = scan_texts(table, err);
+    kr_table_destroy(table);
     return status;
 }
 

@@ -370,7 +370,9 @@ static kr_status scenario(const char *spec, int part, int own_allocator, kr_erro
         divide(device, spec);
     status = kr_stream_create(device, &stream, err);
     if (!status)
-        status = spec == fault_texts && part > 1
+        status = spec == fault_texts && part > 3
+                     ? use_text_table(device, part == 4 ? "full" : "bindex", stream, err)
+                 : spec == fault_texts && part > 1
                      ? use_text_index(device, part == 2 ? "btree" : "hash", stream, err)
                  : spec == fault_texts ? use_texts(device, part, stream, err)
                  : capabilities_of(spec) & KR_CAN_SCAN
@@ -501,7 +503,7 @@ int main(void)
     library = code_of((uintptr_t)kr_version);
     test = code_of((uintptr_t)main);
     fill();
-    for (int part = 0; part < 4; ++part)
+    for (int part = 0; part < 6; ++part)
         check_part(fault_texts, part, 1);
     for (size_t i = 0; i < SPECS; ++i)
         check_spec(specs[i]);
