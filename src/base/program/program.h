@@ -18,8 +18,9 @@
  *       steps them in turn, so that their cache misses overlap. index/kinds/lookup_program.h has the same
  *       with launch options.
  *   KR_PROBE_PROGRAM_AHEAD(name, ...)
- *       The same. A CPU keeps KR_MANY_IN_FLIGHT, and begins as many more before it steps them: for
- *       searches that read one place, which `begin` prefetches.
+ *       The same, with `end` in any order. A CPU keeps KR_MANY_IN_FLIGHT and begins a probe where one ends:
+ *       for searches of a step or two, whose first place `begin` prefetches. Searches of many steps of
+ *       different sorts are faster without, since the CPU foresees which sort comes next.
  *
  * For blocks of threads see base/program/block.h, for rays base/tracers/ray.h. For work that a CPU does
  * better in its own way, while a GPU runs another program:

@@ -103,52 +103,45 @@
     }                                                                                           \
     KR_PROGRAM_TABLE(name, params_t)
 
-/* Probes begin while those before them are searched, so that what they prefetch has time to come. */
-#define KR_PROBE_PROGRAM_AHEAD_(name, params_t, state_t, begin, step, end_)                 \
-    kr_assert_fits(state_t, 32);                                                            \
-    typedef struct name##_flight {                                                          \
-        state_t states[KR_MANY_IN_FLIGHT];                                                  \
-        uint8_t list[KR_MANY_IN_FLIGHT];                                                    \
-        uint32_t count, active;                                                             \
-    } name##_flight;                                                                        \
-    static inline void name##_take_off(const params_t *params, uint64_t base, uint64_t end, \
-                                       name##_flight *f)                                    \
-    {                                                                                       \
-        f->count = base >= end                      ? 0                                     \
-                   : end - base < KR_MANY_IN_FLIGHT ? (uint32_t)(end - base)                \
-                                                    : KR_MANY_IN_FLIGHT;                    \
-        f->active = 0;                                                                      \
-        for (uint32_t j = 0; j < f->count; ++j) {                                           \
-            f->list[f->active] = (uint8_t)j;                                                \
-            f->active += begin(params, base + j, &f->states[j]) ? 1 : 0;                    \
-        }                                                                                   \
-    }                                                                                       \
-    static inline void name##_fly(const params_t *params, uint64_t base, name##_flight *f)  \
-    {                                                                                       \
-        while (f->active) {                                                                 \
-            uint32_t left = 0;                                                              \
-            for (uint32_t a = 0; a < f->active; ++a) {                                      \
-                const uint8_t j = f->list[a];                                               \
-                f->list[left] = j;                                                          \
-                left += step(params, &f->states[j]) ? 1 : 0;                                \
-            }                                                                               \
-            f->active = left;                                                               \
-        }                                                                                   \
-        for (uint32_t j = 0; j < f->count; ++j)                                             \
-            end_(params, base + j, &f->states[j]);                                          \
-    }                                                                                       \
-    KR_CPU_FUNCTION(name)                                                                   \
-    {                                                                                       \
-        const params_t params = *(const params_t *)block;                                   \
-        name##_flight flights[2];                                                           \
-        uint32_t turn = 0;                                                                  \
-        (void)n;                                                                            \
-        name##_take_off(&params, first, end, &flights[0]);                                  \
-        for (uint64_t base = first; base < end; base += KR_MANY_IN_FLIGHT, turn ^= 1) {     \
-            name##_take_off(&params, base + KR_MANY_IN_FLIGHT, end, &flights[turn ^ 1]);    \
-            name##_fly(&params, base, &flights[turn]);                                      \
-        }                                                                                   \
-    }                                                                                       \
+/* A probe begins where one ended, so that loads are asked for as evenly as steps are done: of probes that all
+ * begin together, the first would wait for memory and the others for the first. */
+#define KR_PROBE_PROGRAM_AHEAD_(name, params_t, state_t, begin, step, end_)                            \
+    kr_assert_fits(state_t, 32);                                                                       \
+    typedef struct name##_ring {                                                                       \
+        state_t states[KR_MANY_IN_FLIGHT];                                                             \
+        uint64_t probes[KR_MANY_IN_FLIGHT];                                                            \
+        uint8_t goes_on[KR_MANY_IN_FLIGHT];                                                            \
+    } name##_ring;                                                                                     \
+    static inline void name##_take_off(const params_t *params, uint64_t i, name##_ring *r, uint32_t j) \
+    {                                                                                                  \
+        r->probes[j] = i;                                                                              \
+        r->goes_on[j] = begin(params, i, &r->states[j]) ? 1 : 0;                                       \
+    }                                                                                                  \
+    KR_CPU_FUNCTION(name)                                                                              \
+    {                                                                                                  \
+        const params_t params = *(const params_t *)block;                                              \
+        name##_ring r;                                                                                 \
+        uint64_t next = first;                                                                         \
+        uint32_t flying = 0;                                                                           \
+        (void)n;                                                                                       \
+        for (; flying < KR_MANY_IN_FLIGHT && next < end; ++flying)                                     \
+            name##_take_off(&params, next++, &r, flying);                                              \
+        while (flying)                                                                                 \
+            for (uint32_t j = 0; j < flying;) {                                                        \
+                if (r.goes_on[j] && step(&params, &r.states[j])) {                                     \
+                    ++j;                                                                               \
+                    continue;                                                                          \
+                }                                                                                      \
+                end_(&params, r.probes[j], &r.states[j]);                                              \
+                if (next < end) {                                                                      \
+                    name##_take_off(&params, next++, &r, j++);                                         \
+                } else if (j < --flying) {                                                             \
+                    r.states[j] = r.states[flying];                                                    \
+                    r.probes[j] = r.probes[flying];                                                    \
+                    r.goes_on[j] = r.goes_on[flying];                                                  \
+                }                                                                                      \
+            }                                                                                          \
+    }                                                                                                  \
     KR_PROGRAM_TABLE(name, params_t)
 
 #define KR_CPU_PROGRAM_(name, params_t, run) KR_CPU_PROGRAM_OF(name, params_t, run, 0)

@@ -11,28 +11,35 @@ typedef struct texts_verify_params {
 kr_assert_size(texts_verify_params, 136);
 
 typedef struct texts_verify_state {
-    uint32_t code, is_near; /* 1: the bytes are on their way */
+    uint32_t code;
 } texts_verify_state;
+
+/* A text may lie in two cache lines; longer ones are read line after line. */
+KR_BODY void texts_verify_fetch(const kr_strings *strings, uint64_t row)
+{
+    const kr_strings_text text = kr_strings_get(strings, row);
+    kr_prefetch(text.bytes);
+    if (text.n)
+        kr_prefetch(text.bytes + text.n - 1);
+}
 
 KR_BODY int texts_verify_begin(const texts_verify_params *p, uint64_t i, texts_verify_state *s)
 {
     s->code = p->codes[i];
-    s->is_near = 0;
     if (s->code == KR_NO_ROW)
         return 0;
-    if (!p->texts.each)
-        kr_prefetch((const int64_t *)p->texts.data + s->code);
+    if (p->texts.each) {
+        texts_verify_fetch(&p->texts, s->code);
+        return 0;
+    }
+    kr_prefetch((const int64_t *)p->texts.data + s->code);
     return 1;
 }
 
 KR_BODY int texts_verify_step(const texts_verify_params *p, texts_verify_state *s)
 {
-    if (s->is_near)
-        return 0;
-    const uint8_t *bytes = kr_strings_get(&p->texts, s->code).bytes;
-    kr_prefetch(bytes);
-    s->is_near = 1;
-    return 1;
+    texts_verify_fetch(&p->texts, s->code);
+    return 0;
 }
 
 KR_BODY void texts_verify_end(const texts_verify_params *p, uint64_t i, texts_verify_state *s)
@@ -41,7 +48,7 @@ KR_BODY void texts_verify_end(const texts_verify_params *p, uint64_t i, texts_ve
         !kr_strings_equal(kr_strings_get(&p->probes, i), kr_strings_get(&p->texts, s->code)))
         p->codes[i] = KR_NO_ROW;
 }
-KR_PROBE_PROGRAM(texts_verify, texts_verify_params, texts_verify_state, texts_verify_begin, texts_verify_step,
-                 texts_verify_end);
+KR_PROBE_PROGRAM_AHEAD(texts_verify, texts_verify_params, texts_verify_state, texts_verify_begin,
+                       texts_verify_step, texts_verify_end);
 
 #endif

@@ -192,12 +192,15 @@ KR_BODY uint64_t kr_strings_common(kr_strings_text a, kr_strings_text b, uint64_
 
 KR_BODY int kr_strings_equal(kr_strings_text a, kr_strings_text b)
 {
+    uint64_t at = 0;
     if (a.n != b.n)
         return 0;
-    for (uint64_t at = 0; at < a.n; at += 8)
-        if (kr_strings_word(a, at) != kr_strings_word(b, at))
+    if (a.n < 8)
+        return kr_strings_word(a, 0) == kr_strings_word(b, 0);
+    for (; at + 8 <= a.n; at += 8)
+        if (kr_strings_load(a.bytes + at) != kr_strings_load(b.bytes + at))
             return 0;
-    return 1;
+    return at == a.n || kr_strings_load(a.bytes + a.n - 8) == kr_strings_load(b.bytes + a.n - 8);
 }
 
 /* The low and the high half of the product, folded. */
