@@ -31,14 +31,43 @@ void kr_texts_copy_rows(kr_work *w, const kr_strings *strings, const uint32_t *r
     kr_work_run(w, &texts_copy, &params, n);
 }
 
-uint32_t kr_texts_length_of_all(kr_work *w, const uint64_t *offsets, uint64_t n, uint64_t nbytes)
+/* The bytes of each text if all have as many, else 0; there are `nbytes` from `first` on. */
+static uint32_t length_of_all(kr_work *w, const void *offsets, int is_wide, uint64_t n, uint64_t first,
+                              uint64_t nbytes)
 {
     uint64_t uneven = 0;
     if (!n || nbytes % n || nbytes / n > UINT32_MAX)
         return 0;
-    const texts_even_params params = {offsets, kr_work_counters(w, 1), nbytes / n};
+    const texts_even_params params = {offsets, kr_work_counters(w, 1), first, nbytes / n,
+                                      (uint64_t)(is_wide != 0)};
     kr_work_run(w, &texts_even, &params, n);
     kr_work_read(w, &uneven, params.uneven, sizeof uneven);
     kr_work_give(w, params.uneven);
     return uneven ? 0 : (uint32_t)params.each;
+}
+
+uint32_t kr_texts_length_of_all(kr_work *w, const uint64_t *offsets, uint64_t n, uint64_t nbytes)
+{
+    return length_of_all(w, offsets, 1, n, 0, nbytes);
+}
+
+void kr_texts_measure_all(kr_work *w, kr_strings *rows, uint64_t n)
+{
+    const int is_wide = rows->form == KR_STRINGS_OFFSETS64;
+    int64_t far[2] = {0};
+    int32_t near[2] = {0};
+    if (rows->form == KR_STRINGS_VIEWS || !n)
+        return;
+    for (int i = 0; i < 2; ++i)
+        if (is_wide)
+            kr_work_read(w, far + i, (const int64_t *)rows->data + (i ? n : 0), sizeof *far);
+        else
+            kr_work_read(w, near + i, (const int32_t *)rows->data + (i ? n : 0), sizeof *near);
+    const int64_t from = is_wide ? far[0] : near[0], to = is_wide ? far[1] : near[1];
+    if (!kr_work_goes_on(w) || from < 0 || to < from || (uint64_t)from < rows->base ||
+        (uint64_t)to > rows->end)
+        return; /* who reads them says what is wrong */
+    rows->each = length_of_all(w, rows->data, is_wide, n, (uint64_t)from, (uint64_t)(to - from));
+    if (rows->each)
+        rows->bytes += (uint64_t)from - rows->base;
 }

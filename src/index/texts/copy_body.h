@@ -29,23 +29,39 @@ KR_BODY void texts_measure_row(const texts_copy_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(texts_measure, texts_copy_params, texts_measure_row);
 
-/* Whether text i begins where it would if all had `each` bytes. */
+/* Whether the offset of row i is what it would be if all texts had `each` bytes. */
 typedef struct texts_even_params {
-    const uint64_t *offsets;
-    uint64_t *uneven; /* begins as 0 */
-    uint64_t each;
+    const void *offsets; /* of 64 bits, or 32 */
+    uint64_t *uneven;    /* begins as 0 */
+    uint64_t first, each;
+    uint64_t is_wide;
 } texts_even_params;
-kr_assert_size(texts_even_params, 24);
+kr_assert_size(texts_even_params, 40);
 
 KR_BODY void texts_even_row(const texts_even_params *p, uint64_t i)
 {
-    if (kr_load(p->offsets + i) != i * p->each && !*p->uneven)
+    const int64_t offset = p->is_wide ? kr_load((const int64_t *)p->offsets + i)
+                                      : (int64_t)kr_load((const int32_t *)p->offsets + i);
+    if ((uint64_t)offset != p->first + i * p->each && !*p->uneven)
         kr_atomic_max64(p->uneven, 1);
 }
 KR_MAP_PROGRAM(texts_even, texts_even_params, texts_even_row);
 
 /* Texts longer than this are copied by a group together. */
 enum { COPY_ALONE = 64 };
+
+/* Asks for texts that are copied soon; rows have been checked. */
+KR_BODY void texts_copy_ask(const texts_copy_params *p, uint64_t i)
+{
+    if (KR_ON_CUDA || i + KR_STRINGS_AHEAD >= p->n)
+        return;
+    const uint32_t far = kr_load(p->rows + i + KR_STRINGS_AHEAD),
+                   near = kr_load(p->rows + i + KR_STRINGS_BYTES_AHEAD);
+    if (far != KR_NO_ROW)
+        kr_strings_ask(&p->strings, far);
+    if (near != KR_NO_ROW)
+        kr_strings_ask_bytes(&p->strings, near, 0, COPY_ALONE);
+}
 
 KR_BODY void texts_copy_row(kr_group group, const texts_copy_params *p, uint64_t i, uint64_t n)
 {
@@ -54,6 +70,7 @@ KR_BODY void texts_copy_row(kr_group group, const texts_copy_params *p, uint64_t
     if (row != KR_NO_ROW)
         text = kr_strings_get(&p->strings, row);
     uint8_t *to = p->bytes + (i < n ? kr_load(p->offsets + i) : 0);
+    texts_copy_ask(p, i);
     const int together = group.size > 1 && text.n > COPY_ALONE;
     if (text.n && !together)
         kr_copy_bytes(to, text.bytes, text.n);

@@ -1,4 +1,4 @@
-/* Parameters of count_body.h. */
+/* Parameters of count_simd_body.h. */
 #ifndef KEYRAY_INDEX_TEXTS_COUNT_PARAMS_H
 #define KEYRAY_INDEX_TEXTS_COUNT_PARAMS_H
 

@@ -8,6 +8,15 @@ void kr_texts_hash_rows(kr_work *w, const kr_texts *texts, const kr_strings *str
     kr_work_run(w, &texts_hash, &params, n);
 }
 
+/* Rows are sorted by so many upper bits of their hashes that few texts share them: 32 pairs of texts, say. */
+static uint32_t first_bit_of(uint64_t n)
+{
+    uint32_t bits = 0;
+    for (uint64_t left = n; left >>= 1;)
+        bits += 2;
+    return 64 - (bits < 22 ? 16 : bits - 6);
+}
+
 int kr_texts_find_distinct(kr_work *w, const kr_strings *strings, uint64_t n, const uint64_t *hashes,
                            kr_texts_distinct *distinct)
 {
@@ -15,12 +24,17 @@ int kr_texts_find_distinct(kr_work *w, const kr_strings *strings, uint64_t n, co
     uint64_t *sorted = kr_work_take(w, n * sizeof *sorted, "sorted hashes of texts");
     uint32_t *rows = kr_work_take(w, n * sizeof *rows, "rows of hashes of texts");
     uint64_t *collided = kr_work_counters(w, 1);
-    const kr_sort sort = {
-        .key_bits = 64, .end_bit = 64, .n = n, .keys_in = hashes, .keys_out = sorted, .rows_out = rows};
+    const kr_sort sort = {.key_bits = 64,
+                          .first_bit = first_bit_of(n),
+                          .end_bit = 64,
+                          .n = n,
+                          .keys_in = hashes,
+                          .keys_out = sorted,
+                          .rows_out = rows};
     kr_work_sort(w, &sort);
     uint64_t *firsts = kr_work_take(w, (n + 1) * sizeof *firsts, "first rows of texts");
     kr_work_fill(w, firsts, 0, (n + 1) * sizeof *firsts);
-    const texts_first_params params = {*strings, sorted, rows, firsts, collided};
+    const texts_first_params params = {*strings, sorted, rows, firsts, collided, sort.first_bit};
     kr_work_run(w, &texts_firsts, &params, n);
     kr_work_sum(w, firsts, n + 1);
     kr_work_read(w, &found[0], collided, sizeof found[0]);

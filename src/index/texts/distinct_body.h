@@ -17,8 +17,9 @@ typedef struct texts_first_params {
     const uint64_t *hashes;
     const uint32_t *rows;
     uint64_t *firsts, *collided;
+    uint64_t first_bit; /* rows are sorted by the bits of their hashes from here on */
 } texts_first_params;
-kr_assert_size(texts_first_params, 96);
+kr_assert_size(texts_first_params, 104);
 
 typedef struct texts_list_params {
     const uint64_t *before;
@@ -40,19 +41,22 @@ KR_BODY void texts_hash_row(const texts_hash_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(texts_hash, texts_hash_params, texts_hash_row);
 
-/* Rows in the order of their hashes, those of one hash in ascending order. Each is compared with the one
- * before it, so all rows of a hash have one text, or two neighbours differ. */
+/* Rows in the order of the upper bits of their hashes, those with the same bits in ascending order. Each is
+ * compared with the one of its hash before it, so all rows of a hash have one text, or two of these differ.
+ */
 KR_BODY void texts_mark_first(const texts_first_params *p, uint64_t i)
 {
     const uint64_t hash = kr_load(p->hashes + i);
     const uint32_t row = kr_load(p->rows + i);
-    const int same = i > 0 && kr_load(p->hashes + i - 1) == hash;
+    uint64_t before = i; /* one more than the place of that row; 0: there is none */
     if (hash == ~(uint64_t)0)
         return;
-    if (!same)
+    while (before && kr_load(p->hashes + before - 1) != hash)
+        before = kr_load(p->hashes + before - 1) >> p->first_bit == hash >> p->first_bit ? before - 1 : 0;
+    if (!before)
         p->firsts[row] = 1;
     else if (!kr_strings_equal(kr_strings_get(&p->strings, row),
-                               kr_strings_get(&p->strings, kr_load(p->rows + i - 1))))
+                               kr_strings_get(&p->strings, kr_load(p->rows + before - 1))))
         kr_atomic_max64(p->collided, 1);
 }
 KR_MAP_PROGRAM(texts_firsts, texts_first_params, texts_mark_first);

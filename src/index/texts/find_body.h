@@ -14,31 +14,22 @@ typedef struct texts_verify_state {
     uint32_t code;
 } texts_verify_state;
 
-/* A text may lie in two cache lines; longer ones are read line after line. */
-KR_BODY void texts_verify_fetch(const kr_strings *strings, uint64_t row)
-{
-    const kr_strings_text text = kr_strings_get(strings, row);
-    kr_prefetch(text.bytes);
-    if (text.n)
-        kr_prefetch(text.bytes + text.n - 1);
-}
-
 KR_BODY int texts_verify_begin(const texts_verify_params *p, uint64_t i, texts_verify_state *s)
 {
     s->code = p->codes[i];
     if (s->code == KR_NO_ROW)
         return 0;
     if (p->texts.each) {
-        texts_verify_fetch(&p->texts, s->code);
+        kr_strings_ask_bytes(&p->texts, s->code, 0, UINT32_MAX);
         return 0;
     }
-    kr_prefetch((const int64_t *)p->texts.data + s->code);
+    kr_strings_ask(&p->texts, s->code);
     return 1;
 }
 
 KR_BODY int texts_verify_step(const texts_verify_params *p, texts_verify_state *s)
 {
-    texts_verify_fetch(&p->texts, s->code);
+    kr_strings_ask_bytes(&p->texts, s->code, 0, UINT32_MAX);
     return 0;
 }
 

@@ -73,10 +73,21 @@ KR_BODY kr_strings_text texts_order_text(const texts_order_params *p, uint64_t j
     return kr_strings_get(&p->strings, kr_load(p->now.ids + j));
 }
 
+/* Asks for texts of slots behind, from the bytes that their group has compared. */
+KR_BODY void texts_order_ask(const texts_order_params *p, uint64_t j, uint64_t at, uint64_t n)
+{
+    if (KR_ON_CUDA || j + KR_STRINGS_AHEAD >= p->n)
+        return;
+    kr_strings_ask(&p->strings, kr_load(p->now.ids + j + KR_STRINGS_AHEAD));
+    if (n)
+        kr_strings_ask_bytes(&p->strings, kr_load(p->now.ids + j + KR_STRINGS_BYTES_AHEAD), at, n);
+}
+
 /* Of each group, the first member that goes on is what the others are compared with. */
 KR_BODY void texts_order_refer_slot(const texts_order_params *p, uint64_t j)
 {
     const uint32_t group = kr_load(p->now.groups + j);
+    texts_order_ask(p, j, 0, 0);
     if (texts_order_text(p, j).n > kr_load(p->now.skips + group))
         kr_atomic_max64(p->refs + group, ~j);
     else
@@ -89,6 +100,7 @@ KR_BODY void texts_order_depth_slot(const texts_order_params *p, uint64_t j)
     const uint32_t group = kr_load(p->now.groups + j);
     const uint64_t skip = kr_load(p->now.skips + group), ref = ~kr_load(p->refs + group);
     const kr_strings_text text = texts_order_text(p, j);
+    texts_order_ask(p, j, skip, 64);
     if (text.n > skip && j != ref)
         kr_atomic_max64(p->depths + group, ~kr_strings_common(text, texts_order_text(p, ref), skip));
 }
@@ -106,6 +118,7 @@ KR_BODY void texts_order_slice_slot(const texts_order_params *p, uint64_t j)
     const uint32_t group = kr_load(p->now.groups + j);
     const uint64_t skip = kr_load(p->now.skips + group);
     const kr_strings_text text = texts_order_text(p, j);
+    texts_order_ask(p, j, texts_order_depth_of(p, group), 8);
     const uint64_t class_ = text.n > skip ? ORDER_GOES_ON : text.n + 8 - skip;
     p->slices[j] = text.n > skip ? kr_strings_slice(text, texts_order_depth_of(p, group)) : 0;
     p->classes[j] = (uint64_t)group << ORDER_CLASS_BITS | class_;

@@ -122,6 +122,38 @@ KR_BODY kr_strings_text kr_strings_get(const kr_strings *s, uint64_t row)
     return text;
 }
 
+/* A CPU that reads texts here and there asks for them before: first for where a text is, then for its bytes
+ * from `at` on. A view's bytes are read where it is checked, so they are not asked for. */
+enum { KR_STRINGS_AHEAD = 32, KR_STRINGS_BYTES_AHEAD = 16 };
+
+KR_BODY void kr_strings_ask(const kr_strings *s, uint64_t row)
+{
+#if !KR_ON_CUDA
+    if (s->form == KR_STRINGS_VIEWS)
+        kr_prefetch((const char *)s->data + row * KR_STRINGS_VIEW);
+    else if (!s->each)
+        kr_prefetch((const char *)s->data + row * (s->form == KR_STRINGS_OFFSETS64 ? 8 : 4));
+#else
+    (void)s, (void)row;
+#endif
+}
+
+KR_BODY void kr_strings_ask_bytes(const kr_strings *s, uint64_t row, uint64_t at, uint64_t n)
+{
+#if !KR_ON_CUDA
+    if (s->form != KR_STRINGS_VIEWS) {
+        const kr_strings_text text = kr_strings_get(s, row);
+        const uint64_t end = at + n < text.n ? at + n : text.n;
+        if (at < end) {
+            kr_prefetch(text.bytes + at);
+            kr_prefetch(text.bytes + end - 1);
+        }
+    }
+#else
+    (void)s, (void)row, (void)at, (void)n;
+#endif
+}
+
 /* *bad, which begins as 0, becomes the first row and what is wrong with it. */
 KR_BODY void kr_strings_note(uint64_t *bad, uint64_t row, uint32_t wrong)
 {

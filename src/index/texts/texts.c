@@ -161,7 +161,8 @@ static void make(kr_work *w, kr_texts *made, const kr_texts_design *design, cons
 {
     const uint64_t n = strings->count;
     const kr_strings open = kr_strings_open(w, strings);
-    const kr_strings rows = kr_strings_bring(w, strings, &open, 0, n, design->what ? design->what : "texts");
+    kr_strings rows = kr_strings_bring(w, strings, &open, 0, n, design->what ? design->what : "texts");
+    kr_texts_measure_all(w, &rows, n);
     kr_work_lap(w, "copy");
     const kr_texts_distinct distinct = find_distinct(w, made, design, &rows, n);
     made->n = distinct.n;

@@ -119,6 +119,8 @@ uint64_t kr_texts_measure_rows(kr_work *work, const kr_strings *strings, uint64_
                                const uint32_t *rows, uint64_t n, uint64_t *offsets);
 /* The bytes of each of n > 0 texts if all have as many, else 0. Blocks. */
 uint32_t kr_texts_length_of_all(kr_work *work, const uint64_t *offsets, uint64_t n, uint64_t nbytes);
+/* Where all texts of n rows have one length: rows->each, so that no offset is read again. Blocks. */
+void kr_texts_measure_all(kr_work *work, kr_strings *rows, uint64_t n);
 void kr_texts_copy_rows(kr_work *work, const kr_strings *strings, const uint32_t *rows, uint64_t n,
                         uint64_t *offsets, uint8_t *bytes);
 
