@@ -32,6 +32,9 @@
  *   KR_MAP_OR_RUN_PROGRAM(name, params_t, body, run)
  *       On a GPU KR_MAP_PROGRAM with `body`, on a CPU KR_CPU_PROGRAM with `run`.
  *
+ *   KR_PROBE_OR_RUN_PROGRAM(name, params_t, state_t, begin, step, end, run)
+ *       The same with KR_PROBE_PROGRAM.
+ *
  * Parameter blocks hold fixed-width integers and pointers, widest first, at most 4096 bytes. */
 #ifndef KEYRAY_BASE_PROGRAM_PROGRAM_H
 #define KEYRAY_BASE_PROGRAM_PROGRAM_H
@@ -72,6 +75,8 @@ enum { KR_IN_FLIGHT = 32, KR_MANY_IN_FLIGHT = 64 };
 #define KR_CPU_PIECE_PROGRAM(name, params_t, run) KR_APPLY(KR_CPU_PIECE_PROGRAM_, KR_W(name), params_t, run)
 #define KR_MAP_OR_RUN_PROGRAM(name, params_t, body, run) \
     KR_APPLY(KR_MAP_OR_RUN_PROGRAM_, KR_W(name), params_t, body, run)
+#define KR_PROBE_OR_RUN_PROGRAM(name, params_t, state_t, begin, step, end, run) \
+    KR_APPLY(KR_PROBE_OR_RUN_PROGRAM_, KR_W(name), params_t, state_t, begin, step, end, run)
 #define KR_GROUP_PROGRAM(name, params_t, body) KR_APPLY(KR_GROUP_PROGRAM_, KR_W(name), params_t, body)
 /* For a host file that uses a program defined elsewhere. */
 #define KR_PROGRAM_DECLARE(name) extern const kr_program KR_W(name)

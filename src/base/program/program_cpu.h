@@ -148,10 +148,14 @@
 #define KR_CPU_PIECE_PROGRAM_(name, params_t, run) KR_CPU_PROGRAM_OF(name, params_t, run, 1)
 #if defined(KR_BLOCK_SIZE) /* tests of what GPUs run: base/program/block_threads.h */
 #define KR_MAP_OR_RUN_PROGRAM_(name, params_t, body, run) KR_MAP_PROGRAM_(name, params_t, body)
+#define KR_PROBE_OR_RUN_PROGRAM_(name, params_t, state_t, begin, step, end_, run) \
+    KR_PROBE_PROGRAM_(name, params_t, state_t, begin, step, end_)
 #else
 #define KR_MAP_OR_RUN_PROGRAM_(name, params_t, body, run) \
     KR_CPU_RUN(name, params_t, run)                       \
     KR_PROGRAM_TABLE(name, params_t)
+#define KR_PROBE_OR_RUN_PROGRAM_(name, params_t, state_t, begin, step, end_, run) \
+    KR_MAP_OR_RUN_PROGRAM_(name, params_t, begin, run)
 #endif
 #define KR_CPU_PROGRAM_OF(name, params_t, run, blocks) \
     KR_CPU_RUN(name, params_t, run)                    \

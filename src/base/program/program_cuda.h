@@ -119,6 +119,8 @@ static int kr_launch_simple(void (*kernel)(const params_t, uint64_t), const void
 
 /* A GPU has enough threads to wait for memory. */
 #define KR_PROBE_PROGRAM_AHEAD_(...) KR_PROBE_PROGRAM_(__VA_ARGS__)
+#define KR_PROBE_OR_RUN_PROGRAM_(name, params_type, state_type, begin_, step_, end_, run_) \
+    KR_PROBE_PROGRAM_(name, params_type, state_type, begin_, step_, end_)
 #define KR_PROBE_PROGRAM_(name, params_type, state_type, begin_, step_, end_)                           \
     kr_assert_fits(state_type, 32);                                                                     \
     struct name##_body_t {                                                                              \

@@ -7,10 +7,6 @@
 
 #include "index/texts/count_params.h"
 
-#if !KR_ON_CUDA && defined(KR_ISA) && KR_ISA > 0
-#include <immintrin.h>
-#endif
-
 /* What the next step does. In front of those that read a text is one that asks for its bytes. */
 enum {
     COUNT_ENTER,
@@ -21,9 +17,6 @@ enum {
     COUNT_FETCH,
     COUNT_COMPARE
 };
-
-/* Levels of so many slices stay in the second-level cache of a CPU. */
-enum { COUNT_NEAR_SLICES = 1 << 15 };
 
 typedef struct texts_count_state {
     kr_strings_text probe;
@@ -188,61 +181,6 @@ KR_BODY int texts_count_found_later(const texts_count_params *p, texts_count_sta
     return texts_count_found(p, run, s, target);
 }
 
-/* A bit for each of eight slices that is below the target. */
-#if !KR_ON_CUDA && defined(KR_ISA) && KR_ISA == 2
-KR_BODY uint32_t texts_count_less(const uint64_t *slices, uint64_t target)
-{
-    return _mm512_cmplt_epu64_mask(_mm512_loadu_si512(slices), _mm512_set1_epi64((long long)target));
-}
-#elif !KR_ON_CUDA && defined(KR_ISA) && KR_ISA == 1
-KR_BODY uint32_t texts_count_less(const uint64_t *slices, uint64_t target)
-{
-    /* AVX2 compares signed integers only. */
-    const __m256i turn = _mm256_set1_epi64x((long long)((uint64_t)1 << 63));
-    const __m256i wanted = _mm256_xor_si256(_mm256_set1_epi64x((long long)target), turn);
-    uint32_t less = 0;
-    for (uint32_t j = 0; j < 8; j += 4) {
-        const __m256i four =
-            _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)(slices + j)), turn);
-        less |= (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(wanted, four))) << j;
-    }
-    return less;
-}
-#else
-KR_BODY uint32_t texts_count_less(const uint64_t *slices, uint64_t target)
-{
-    uint32_t less = 0;
-    for (uint32_t j = 0; j < 8; ++j)
-        less |= (uint32_t)(kr_load(slices + j) < target) << j;
-    return less;
-}
-#endif
-
-/* How many of the slices first .. end - 1 of a level, at most eight, are below the target. A CPU reads whole
- * cache lines: one alone, but where a search begins. */
-KR_BODY uint32_t texts_count_below(const uint64_t *level, uint64_t first, uint64_t end, uint64_t target)
-{
-    uint32_t below = 0;
-#if KR_ON_CUDA
-    for (uint32_t j = 0; j < 8; ++j)
-        below += (uint32_t)(first + j < end) & (uint32_t)(kr_load(level + first + j) < target);
-#else
-    for (uint64_t line = first & ~(uint64_t)7; line < end; line += 8) {
-        const uint32_t from = line < first ? 0xFFu << (first - line) : 0xFFu,
-                       to = end - line < 8 ? 0xFFu >> (8 - (end - line)) : 0xFFu;
-        below += kr_popcount32(texts_count_less(level + line, target) & from & to);
-    }
-#endif
-    return below;
-}
-
-/* Whether to look at the slices from s->low on at once: a CPU has read the line of the node, and a slice
- * behind it may be far away. */
-KR_BODY int texts_count_has_read(const texts_run *run, const texts_count_state *s, uint64_t first)
-{
-    return KR_ON_CUDA || (run->slices + s->low + 1) / 8 == first / 8;
-}
-
 /* A node of a level, at most eight of whose slices lie in low .. high. */
 KR_BODY int texts_count_node(const texts_count_params *p, texts_count_state *s)
 {
@@ -251,20 +189,18 @@ KR_BODY int texts_count_node(const texts_count_params *p, texts_count_state *s)
     const uint64_t round = ((uint64_t)1 << shift) - 1, low = run->slices + s->low,
                    high = run->slices + s->high;
     const uint64_t first = (low + round) >> shift, end = (high + round) >> shift;
+    const uint64_t *level = p->slices + p->starts[s->level] + first;
     uint64_t target;
+    uint32_t below = 0;
     (void)texts_count_target(p, s, run->depth, &target);
-    const uint32_t below = texts_count_below(p->slices + p->starts[s->level], first, end, target);
+    for (uint32_t j = 0; j < 8; ++j)
+        below += (uint32_t)(first + j < end) & (uint32_t)(kr_load(level + j) < target);
     if (below)
         s->low = (uint32_t)(((first + below - 1) << shift) + 1 - run->slices);
     if (first + below < end)
         s->high = (uint32_t)(((first + below) << shift) - run->slices);
-    if (s->level == 0 && texts_count_has_read(run, s, first))
+    if (s->level == 0)
         return texts_count_found(p, run, s, target);
-    if (s->level == 0) {
-        kr_prefetch(p->slices + run->slices + s->low + 1);
-        s->phase = COUNT_FOUND;
-        return 1;
-    }
     --s->level;
     texts_count_fetch_node(p, run, s);
     return 1;
@@ -317,7 +253,7 @@ KR_BODY int texts_count_fetch_skipped(const texts_count_params *p, texts_count_s
     return 1;
 }
 
-KR_BODY int texts_count_phase(const texts_count_params *p, texts_count_state *s)
+KR_BODY int texts_count_step(const texts_count_params *p, texts_count_state *s)
 {
     if (s->phase == COUNT_SEARCH)
         return texts_count_node(p, s);
@@ -329,33 +265,18 @@ KR_BODY int texts_count_phase(const texts_count_params *p, texts_count_state *s)
         return texts_count_skipped(p, s);
     if (s->phase == COUNT_FETCH_SKIPPED)
         return texts_count_fetch_skipped(p, s);
-    return s->phase == COUNT_FOUND ? texts_count_found_later(p, s) : texts_count_fetch(p, s);
-}
-
-/* Whether what the next phase reads is in a cache of the CPU: levels of few slices, the text that all probes
- * are compared with; or nothing is to be read. A GPU waits for nothing between phases. */
-KR_BODY int texts_count_is_near(const texts_count_params *p, const texts_count_state *s)
-{
-    if (s->phase == COUNT_SEARCH)
-        return p->starts[s->level + 1] - p->starts[s->level] <= COUNT_NEAR_SLICES;
-    if (s->phase == COUNT_FETCH || s->phase == COUNT_FETCH_SKIPPED)
-        return p->texts.each || (s->run == 0 && s->phase == COUNT_FETCH_SKIPPED);
-    return s->run == 0 && s->phase == COUNT_SKIPPED;
-}
-
-KR_BODY int texts_count_step(const texts_count_params *p, texts_count_state *s)
-{
-    int goes_on = texts_count_phase(p, s);
-    while (!KR_ON_CUDA && goes_on && texts_count_is_near(p, s))
-        goes_on = texts_count_phase(p, s);
-    return goes_on;
+    return !KR_ON_CUDA && s->phase == COUNT_FOUND ? texts_count_found_later(p, s) : texts_count_fetch(p, s);
 }
 
 KR_BODY void texts_count_end(const texts_count_params *p, uint64_t i, texts_count_state *s)
 {
     p->counts[i] = s->low;
 }
-KR_PROBE_PROGRAM(texts_count, texts_count_params, texts_count_state, texts_count_begin, texts_count_step,
-                 texts_count_end);
+
+#if !KR_ON_CUDA
+#include "index/texts/count_many.h"
+#endif
+KR_PROBE_OR_RUN_PROGRAM(texts_count, texts_count_params, texts_count_state, texts_count_begin,
+                        texts_count_step, texts_count_end, texts_count_many);
 
 #endif
