@@ -191,7 +191,8 @@ KR_API kr_status kr_join_create_prepared(kr_index *right, const kr_column *left,
  *
  * Group and time become one key if their ranges take at most 64 bits together; else both become ranks first,
  * which takes two more indexes, one at a time. On a CPU, sides that ascend already are merged and no index is
- * built (kr_join_info.indexed is "none"); with group columns, sides that ascend by groups and times.
+ * built (kr_join_info.indexed is "none"); with group columns, sides that ascend by groups and times, or by
+ * times alone, if there are not more groups than rows of both sides: then 4 bytes for each group and thread.
  *
  * Memory:  columns may be host or device memory each. Takes the index of the right side, its keys and those
  *          of the left one (4 or 8 bytes per row), and 4 bytes per left row.

@@ -28,10 +28,13 @@ static void search(asof *a, const kr_column *left, const kr_column *right, const
     kr_index_release(index, w->stream);
 }
 
-/* With groups: by one key of all columns, or, if that takes more than 64 bits, by numbers. */
+/* With groups: in the order of time, by one key of all columns, or, if that takes more than 64 bits, by
+ * numbers. */
 static void search_groups(asof *a)
 {
     kr_nearby near = a->near;
+    if (asof_sweep(a))
+        return;
     const keys_folded folded = keys_fold_sides(&a->keys);
     near.how |= KR_NEAR_GROUPED;
     near.low_bits = (uint16_t)folded.low_bits;

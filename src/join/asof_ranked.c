@@ -56,6 +56,21 @@ static void find_neighbours(asof *a, const neighbours *from, int below, uint32_t
     keyed_locate(&a->keys, from->index, &probes, &near, out);
 }
 
+void asof_choose_rows(asof *a, const uint32_t *below, const uint32_t *above)
+{
+    const kr_column *left = asof_times(a, &a->keys.left), *right = asof_times(a, &a->keys.right);
+    const asof_choose_params choose = {.below = below,
+                                       .above = above,
+                                       .left = left->data,
+                                       .right = right->data,
+                                       .out = a->rows,
+                                       .near = a->near,
+                                       .type = left->type};
+    const int is_float = left->type == KR_F32 || left->type == KR_F64;
+    if ((below && above) || is_float || a->near.how & KR_NEAR_LIMITED)
+        kr_work_run(a->keys.work, &asof_choose, &choose, left->count);
+}
+
 static void search_keys(asof *a, const neighbours *from)
 {
     const uint64_t n = a->keys.left.n;
@@ -67,17 +82,7 @@ static void search_keys(asof *a, const neighbours *from)
         find_neighbours(a, from, 1, rows);
     if (above)
         find_neighbours(a, from, 0, other);
-    const asof_choose_params choose = {
-        .below = below ? rows : NULL,
-        .above = above ? other : NULL,
-        .left = asof_times(a, &a->keys.left)->data,
-        .right = asof_times(a, &a->keys.right)->data,
-        .out = rows,
-        .near = *near,
-        .type = asof_times(a, &a->keys.left)->type,
-    };
-    if ((below && above) || near->how & KR_NEAR_LIMITED)
-        kr_work_run(a->keys.work, &asof_choose, &choose, n);
+    asof_choose_rows(a, below ? rows : NULL, above ? other : NULL);
 }
 
 void asof_ranked(asof *a)
