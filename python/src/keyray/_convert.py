@@ -1,0 +1,129 @@
+"""Columns that become comparable with others: values convert exactly, or there is an error that names the first."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _structs as c
+from ._errors import ColumnTypeError
+from ._types import DTYPES, FLOATS, INTEGERS, PER_SECOND, TEXTS, TIMES, UNITS, Column, name_of
+
+DAY = 86400
+
+
+def convert(column: Column, type: int, unit: int = 0, zone: str = "", name: str = "") -> Column:
+    """The column with values of that type and unit; itself where it has them already."""
+    if column.type == type and column.unit == unit and bool(column.zone) == bool(zone):
+        return column
+    if column.type in TEXTS and type in TEXTS:
+        return column
+    wanted = name_of(type, unit, zone)
+    called = f"column {name!r}" if name else "the column"
+    if column.type == 0:  # Arrow's column of NULLs
+        return _nulls(column, type, unit, zone)
+    if column.type in TIMES and type in TIMES and column.type == type and bool(column.zone) != bool(zone):
+        raise ColumnTypeError(f"{called} is {column.type_name} and is compared with {wanted}: times with a zone and "
+                              "times without do not compare; give both a zone, or neither")
+    if not _goes(column.type, type):
+        raise ColumnTypeError(f"{called} is {column.type_name} and is compared with {wanted}: these do not convert "
+                              "into each other; cast one of them")
+    if column.on_device:
+        raise ColumnTypeError(f"{called} is {column.type_name} in device memory and is compared with {wanted}: "
+                              "cast it there first, for example by .astype")
+    values, fits = _values(column, type, unit)
+    valid = column.valid()
+    wrong = ~fits if valid is None else ~fits & valid
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ColumnTypeError(f"{called}, row {row}: {_shown(column, row)} ({column.type_name}) is no value of "
+                              f"{wanted}, with which it is compared")
+    made = Column(column.kind, type, column.count, values.ctypes.data, (values, column.owner), unit=unit,
+                  zone=zone, validity=column.struct.validity, validity_offset=column.struct.validity_offset)
+    made.caller, made.stream, made.name = column.caller, column.stream, column.name
+    return made
+
+
+def _nulls(column: Column, type: int, unit: int, zone: str) -> Column:
+    size = 8 if type in TEXTS else DTYPES[type].itemsize
+    zeros = np.zeros((column.count + 1) * size, np.uint8)
+    type = c.KR_LARGE_STRING if type in TEXTS else type
+    made = Column(column.kind, type, column.count, zeros.ctypes.data, (zeros, column.owner), unit=unit, zone=zone,
+                  validity=column.struct.validity)
+    made.caller = column.caller
+    return made
+
+
+def _goes(given: int, wanted: int) -> bool:
+    numbers = INTEGERS | FLOATS
+    return (given in numbers and wanted in numbers) or (given in TIMES and wanted in TIMES)
+
+
+def _shown(column: Column, row: int) -> str:
+    value = column.values()[row]
+    if column.type == c.KR_DATE32:
+        return str(np.datetime64(int(value), "D"))
+    if column.type == c.KR_TIMESTAMP64:
+        return str(np.datetime64(int(value), UNITS[column.unit])) if column.unit in UNITS else str(value)
+    return str(value)
+
+
+def _values(column: Column, type: int, unit: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The values, and which of them are the same as they were."""
+    given = column.values()
+    if column.type in TIMES:
+        return _times(given, column, type, unit)
+    with np.errstate(all="ignore"):
+        made = given.astype(DTYPES[type])
+        if column.type in INTEGERS and type in INTEGERS:
+            return made, _integers_fit(given, DTYPES[type])
+        if column.type in FLOATS and type in FLOATS:
+            return made, (made.astype(given.dtype) == given) | np.isnan(given)
+        if column.type in FLOATS:
+            info = np.iinfo(DTYPES[type])
+            # Both borders are powers of two, or 0, so they are floats.
+            inside = (given >= float(info.min)) & (given < float(info.max + 1))
+            return made, inside & (np.floor(given) == given)
+        return made, _back(made, given)
+
+
+def _integers_fit(given: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    own, info = np.iinfo(given.dtype), np.iinfo(dtype)
+    fits = np.ones(len(given), bool)
+    if own.min < info.min:
+        fits &= given >= info.min
+    if own.max > info.max:
+        fits &= given <= info.max
+    return fits
+
+
+def _back(made: np.ndarray[Any, Any], given: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Whether floats, made of integers, are these integers."""
+    info = np.iinfo(given.dtype)
+    inside = made < float(info.max + 1)
+    back = np.where(inside, made, 0).astype(given.dtype)
+    return inside & (back == given)
+
+
+def _times(given: np.ndarray[Any, Any], column: Column, type: int,
+           unit: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    numbers = given.astype(np.int64)
+    if column.type == c.KR_DATE32:
+        return _scaled(numbers, DAY * PER_SECOND[unit], 1)
+    have = PER_SECOND[column.unit]
+    if type == c.KR_DATE32:
+        days, fits = _scaled(numbers, 1, DAY * have)
+        fits &= (days >= -(2**31)) & (days < 2**31)
+        return days.astype(np.int32), fits
+    want = PER_SECOND[unit]
+    return _scaled(numbers, max(want // have, 1), max(have // want, 1))
+
+
+def _scaled(numbers: np.ndarray[Any, Any], up: int, down: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """numbers * up / down, where one of both is 1, and which of them are exact."""
+    if up == 1:
+        made, rest = np.divmod(numbers, down)
+        return made, rest == 0
+    most = (2**63 - 1) // up
+    fits = (numbers <= most) & (numbers >= -most)
+    return np.where(fits, numbers, 0) * up, fits
