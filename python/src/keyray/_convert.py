@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _structs as c
 from ._errors import ColumnTypeError
-from ._types import DTYPES, FLOATS, INTEGERS, PER_SECOND, TEXTS, TIMES, UNITS, Column, name_of
+from ._types import DTYPES, FLOATS, INTEGERS, PER_SECOND, TEXTS, TIMES, UNITS, Column, name_of, pack_bits
 
 DAY = 86400
 
@@ -28,6 +28,9 @@ def convert(column: Column, type: int, unit: int = 0, zone: str = "", name: str 
     if not _goes(column.type, type):
         raise ColumnTypeError(f"{called} is {column.type_name} and is compared with {wanted}: these do not convert "
                               "into each other; cast one of them")
+    if c.KR_TIMESTAMP64 in (column.type, type) and not _units_known(column, type, unit):
+        raise ColumnTypeError(f"{called} is {column.type_name} and is compared with {wanted}: a timestamp whose unit is not "
+                              "known goes with none that has one; view it as int64")
     if column.on_device:
         raise ColumnTypeError(f"{called} is {column.type_name} in device memory and is compared with {wanted}: "
                               "cast it there first, for example by .astype")
@@ -42,6 +45,23 @@ def convert(column: Column, type: int, unit: int = 0, zone: str = "", name: str 
                   zone=zone, validity=column.struct.validity, validity_offset=column.struct.validity_offset)
     made.caller, made.stream, made.name = column.caller, column.stream, column.name
     return made
+
+
+def convert_or_null(column: Column, like: Column) -> Column | None:
+    """As convert(), but values that the type of `like` has not become NULL. None: the types do not convert."""
+    goes = _goes(column.type, like.type) and bool(column.zone) == bool(like.zone)
+    if not goes or (like.type in TIMES and not _units_known(column, like.type, like.unit)):
+        return None
+    values, fits = _values(column, like.type, like.unit)
+    known = column.valid()
+    bits = pack_bits(fits if known is None else fits & known)
+    return Column(column.kind, like.type, column.count, values.ctypes.data, (values, bits), unit=like.unit,
+                  zone=like.zone, validity=bits.ctypes.data)
+
+
+def _units_known(column: Column, type: int, unit: int) -> bool:
+    return (column.type != c.KR_TIMESTAMP64 or column.unit in PER_SECOND) and (
+        type != c.KR_TIMESTAMP64 or unit in PER_SECOND)
 
 
 def _nulls(column: Column, type: int, unit: int, zone: str) -> Column:
