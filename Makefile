@@ -5,12 +5,13 @@ PRESET ?= release
 BUILD := build/$(PRESET)
 STEP := @printf '\n== %s\n'
 
-.PHONY: help deps configure build demo test format check install clean
+.PHONY: help deps configure build demo test wheel format check install clean
 
 help:
 	@echo 'make demo     install what is missing, build the command, and join real tables (2 cores: four minutes)'
 	@echo 'make test     install what is missing, build, and run every test that this machine can run'
 	@echo 'make build    configure and build into $(BUILD); the command is $(BUILD)/bin/keyray'
+	@echo 'make wheel    the Python package, for every GPU, into build/wheel (WHEEL_CUDA=OFF: without CUDA)'
 	@echo 'make deps     install the Debian packages that are missing (as root or with sudo)'
 	@echo 'make check    clang-format, the rules of includes and names;  make format  reformats'
 	@echo 'make install  into PREFIX (default /usr/local);    make clean   removes build/'
@@ -43,11 +44,25 @@ test: deps
 	[ $$others = 0 ] || printf 'tests before this suite failed, see above\n'; \
 	$(BUILD)/bin/keyray-conformance test --jobs $$(nproc) && exit $$others
 
+# One wheel for all Pythons. nvcc packs kernels smaller where it can.
+PYTHON ?= python3
+WHEEL_CUDA ?= ON
+WHEEL_FLAGS = -C cmake.define.KEYRAY_CUDA=$(WHEEL_CUDA) -C "cmake.define.CMAKE_CUDA_ARCHITECTURES=75-virtual;80-real;90-real"
+PACKED = $(shell nvcc --help 2>/dev/null | grep -q -e '-compress-mode' && echo -compress-mode=size)
+
+wheel:
+	$(STEP) 'wheel: into build/wheel'
+	rm -f build/wheel/*.whl
+	$(PYTHON) -m pip wheel --no-deps -w build/wheel ./python -C wheel.tags=py3-none-manylinux_2_34_x86_64 $(WHEEL_FLAGS) \
+	    $(if $(PACKED),-C cmake.define.CMAKE_CUDA_FLAGS=$(PACKED))
+	python/check_wheel.py build/wheel/*.whl
+
 format:
 	ci/format
 
 check:
 	ci/format --check
+	python3 python/generate.py --check
 	ci/check-includes
 	ci/check-names
 
