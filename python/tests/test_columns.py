@@ -170,7 +170,7 @@ def test_bool_is_u8():
 @pytest.mark.parametrize("column, text", [
     (np.zeros((2, 2)), "2 dimensions"), (np.zeros(2, complex), "complex128"), (np.zeros(2, "m8[s]"), "view it as int64"),
     (np.array([1, "a"], object), "row 0 is of Python's type int"), (["a", b"b"], "both str and bytes"),
-    (pa.array([[1]]), "list"), (pa.array([1]).cast(pa.decimal128(5, 1)), "decimal"), (pa.nulls(3), "no type"),
+    (pa.array([[1]]), "list"), (pa.array([1]).cast(pa.decimal128(30, 1)), "decimal"), (pa.nulls(3), "no type"),
     (pa.array([dt.timedelta(1)]), "duration"), ([1, "a"], "Python's type int"), ([2**64], "beyond 64 bits"),
     (pd.Series(pd.period_range("2024", periods=2)), "period"), (object(), "not a column"), (["\ud800"], "not UTF-8"),
     (np.ma.masked_array(np.zeros((1, 1))), "2 dimensions"), ([[1], 2], "does not make a column|Python's type")])

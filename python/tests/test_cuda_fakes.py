@@ -1,0 +1,113 @@
+"""The protocols of device memory, with memory of the host that says it were a GPU's. No call of the library."""
+import ctypes
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from keyray import _structs as c
+from keyray._arrow import ArrowDeviceArray, _new_capsule, _pointer_of
+from keyray._columns import as_column
+
+
+class Cuda:
+    """What numba and others export."""
+
+    def __init__(self, array, **more):
+        self.array = array
+        self.__cuda_array_interface__ = {"shape": array.shape, "typestr": array.dtype.str, "version": 3,
+                                         "data": (array.ctypes.data, False), **more}
+
+
+def test_cuda_array_interface():
+    array = np.arange(5)
+    column = as_column(Cuda(array, stream=7))
+    assert (column.type, column.count, column.struct.data) == (c.KR_I64, 5, array.ctypes.data)
+    assert column.on_device and column.stream == 7 and column.kind == "cuda"
+    assert as_column(Cuda(array.astype("M8[ms]"))).unit == c.KR_UNIT_MS
+
+
+def test_masks_are_bitmaps():
+    bits = np.array([0b101], np.uint8)
+    mask = Cuda(bits)
+    mask.__cuda_array_interface__["typestr"] = "<t1"
+    mask.__cuda_array_interface__["shape"] = (3,)
+    assert as_column(Cuda(np.arange(3), mask=mask)).struct.validity == bits.ctypes.data
+    with pytest.raises(TypeError, match="mask of booleans"):
+        as_column(Cuda(np.arange(3), mask=Cuda(np.ones(3, bool))))
+
+
+@pytest.mark.parametrize("made, text", [
+    (lambda: Cuda(np.zeros((2, 2))), "one dimension"), (lambda: Cuda(np.zeros(2, complex)), "cast it there"),
+    (lambda: Cuda(np.arange(4), strides=(16,)), "strides"), (lambda: Cuda(np.zeros(2, ">i4")), "cast it there"),
+    (lambda: Cuda(np.zeros(9, "u1")[1:].view("i8")), "no multiple of 8")])
+def test_what_keyray_has_not(made, text):
+    with pytest.raises(TypeError, match=text):
+        as_column(made())
+
+
+def test_other_types_do_not_convert_in_device_memory():
+    with pytest.raises(TypeError, match="in device memory.*cast it there"):
+        as_column(Cuda(np.arange(3, dtype="i4")), like=as_column([1]))
+
+
+class Tensor:
+    """A producer of DLPack that says its memory is on device 2."""
+
+    def __init__(self, array, device=2, old=False):
+        self.array, self.device, self.old, self.streams = array, device, old, []
+
+    def __dlpack_device__(self):
+        return self.device, 0
+
+    def __dlpack__(self, *, stream=None, **more):
+        self.streams.append(stream)
+        if self.old and more:
+            raise TypeError("max_version is not known")
+        return self.array.__dlpack__(max_version=None if self.old else (1, 0))
+
+
+@pytest.mark.parametrize("old", [True, False])
+def test_dlpack(old):
+    array = np.arange(6, dtype=np.float32)
+    tensor = Tensor(array, old=old)
+    column = as_column(tensor)
+    assert (column.type, column.count, column.struct.data) == (c.KR_F32, 6, array.ctypes.data)
+    assert column.stream == 1 and tensor.streams[-1] == 1 and column.on_device
+
+
+@pytest.mark.parametrize("make, text", [
+    (lambda: Tensor(np.arange(3), device=10), "another kind of device"),
+    (lambda: Tensor(np.zeros((2, 2))), "2 dimensions"), (lambda: Tensor(np.arange(6)[::2]), "strided"),
+    (lambda: Tensor(np.zeros(2, complex)), "DLPack's type 5")])
+def test_tensors_that_keyray_has_not(make, text):
+    with pytest.raises(TypeError, match=text):
+        as_column(make())
+
+
+class DeviceArray:
+    """A producer of Arrow's device arrays."""
+
+    def __init__(self, array, device=2):
+        self.array, self.device = array, device
+
+    def __arrow_c_device_array__(self, requested_schema=None):
+        schema, array = self.array.__arrow_c_array__()
+        struct = ArrowDeviceArray(device_type=self.device)
+        ctypes.memmove(ctypes.addressof(struct), _pointer_of(array, b"arrow_array"), ctypes.sizeof(struct.array))
+        self.kept = struct, array
+        return schema, _new_capsule(ctypes.addressof(struct), b"arrow_device_array", None)
+
+
+def test_arrow_device_arrays():
+    array = pa.array([1, None, 3]).slice(1)
+    column = as_column(DeviceArray(array))
+    assert column.on_device and column.struct.validity_offset == 1
+    assert column.struct.data == array.buffers()[1].address + 8
+    assert not as_column(DeviceArray(array, device=1)).on_device
+    with pytest.raises(TypeError, match="another kind of device"):
+        as_column(DeviceArray(array, device=8))
+    with pytest.raises(TypeError, match="texts in device memory"):
+        as_column(DeviceArray(pa.array(["a"])))
+    with pytest.raises(TypeError, match="must be cast first"):
+        as_column(DeviceArray(pa.array([True])))
