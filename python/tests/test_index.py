@@ -266,6 +266,9 @@ def test_scalars_and_nothing():
     assert index.lookup([]).tolist() == [] and index.lookup(pl.Series([], dtype=pl.Int64)).to_list() == []
     assert index.lookup(pa.chunked_array([], pa.int64())).to_pylist() == [] and index.lookup([None]).tolist() == [-1]
     empty = keyray.Index(np.array([], np.int64), device="cpu")
+    nothing = np.array([], np.int64)
+    assert index.range(nothing).count().tolist() == index.range(nothing, nothing).row().tolist() == []
+    assert index.range(nothing).rows()[0].tolist() == [0] and list(index.range(nothing).chunks()) == []
     assert len(empty) == 0 and empty.lookup([1]).tolist() == [-1] and empty.lookup_all([1])[1].tolist() == []
 
 

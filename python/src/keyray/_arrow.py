@@ -282,12 +282,12 @@ class Exported:
 _kept: dict[int, Any] = {}  # what exported structs point into, by private_data
 
 
-@_RELEASE
+@_RELEASE  # type: ignore[untyped-decorator]
 def _release_schema(address: int) -> None:
     _end(ArrowSchema.from_address(address))
 
 
-@_RELEASE
+@_RELEASE  # type: ignore[untyped-decorator]
 def _release_array(address: int) -> None:
     _end(ArrowArray.from_address(address))
 
@@ -341,7 +341,7 @@ _capsule_pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_G
 _structs: dict[int, Any] = {}
 
 
-@_CAPSULE_RELEASE
+@_CAPSULE_RELEASE  # type: ignore[untyped-decorator]
 def _end_capsule(capsule: int) -> None:
     name = _capsule_name(capsule)
     struct = _structs.pop(_capsule_pointer(capsule, name), None)

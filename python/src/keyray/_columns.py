@@ -292,7 +292,7 @@ def _column_of_times(values: list[Any], like: Column | None, kind: str, name: st
     aware = {value.tzinfo is not None for value in values if isinstance(value, datetime.datetime)}
     if len(aware) > 1:
         raise ColumnTypeError(f"{name or 'a list'} has times with a zone and times without")
-    made = []
+    made: list[Any] = []
     for value in values:
         if is_missing(value):
             made.append(np.datetime64("NaT"))

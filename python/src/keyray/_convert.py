@@ -84,7 +84,7 @@ def _shown(column: Column, row: int) -> str:
     if column.type == c.KR_DATE32:
         return str(np.datetime64(int(value), "D"))
     if column.type == c.KR_TIMESTAMP64:
-        return str(np.datetime64(int(value), UNITS[column.unit])) if column.unit in UNITS else str(value)
+        return str(value.astype(f"M8[{UNITS[column.unit]}]")) if column.unit in UNITS else str(value)
     return str(value)
 
 
@@ -122,7 +122,8 @@ def _back(made: np.ndarray[Any, Any], given: np.ndarray[Any, Any]) -> np.ndarray
     info = np.iinfo(given.dtype)
     inside = made < float(info.max + 1)
     back = np.where(inside, made, 0).astype(given.dtype)
-    return inside & (back == given)
+    fits: np.ndarray[Any, Any] = inside & (back == given)
+    return fits
 
 
 def _times(given: np.ndarray[Any, Any], column: Column, type: int,

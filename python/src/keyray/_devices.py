@@ -30,7 +30,8 @@ class Device:
         self._streams: dict[int, int] = {}
         self.name: str = str(self.info["name"])
         self.kind: str = self.name.partition(":")[0]
-        self._finalizer = weakref.finalize(self, _close_device, handle.value, self._streams, os.getpid())
+        self._finalizer = weakref.finalize(self, _close_device, handle.value or 0, self._streams, os.getpid())
+        self._finalizer.atexit = False
         _alive.add(self)
 
     @property

@@ -5,7 +5,8 @@ import ctypes
 import os
 import threading
 import weakref
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from ._types import DTYPES, FLOATS, INTEGERS, TEXTS, Column
 
 # Batches up to this many probes are copied into memory whose address is known, which costs less than asking numpy.
 SMALL = 64
+
+T = TypeVar("T")
 
 
 class IndexInfo(NamedTuple):
@@ -119,11 +122,11 @@ class Index:
         finally:
             self._gate.leave()
 
-    def _read(self, function: Any, *arguments: Any) -> Any:
+    def _read(self, function: Callable[[int], T]) -> T:
         """Calls a function that reads facts of the index, and returns what it returns."""
         self._gate.enter()
         try:
-            return function(self._handle or self._gone(), *arguments)
+            return function(self._handle or self._gone())
         finally:
             self._gate.leave()
 
@@ -323,19 +326,19 @@ class Index:
     def components(self) -> dict[str, int]:
         """What the memory is used for, in bytes."""
         return self._read(lambda handle: names_of(lib.kr_index_component_count, lib.kr_index_component_name,
-                                                  lib.kr_index_component_nbytes, handle))  # type: ignore[no-any-return]
+                                                  lib.kr_index_component_nbytes, handle))
 
     @property
     def phases(self) -> dict[str, float]:
         """The steps of the build or the last change, in seconds."""
         return self._read(lambda handle: names_of(lib.kr_index_phase_count, lib.kr_index_phase_name,
-                                                  lib.kr_index_phase_seconds, handle))  # type: ignore[no-any-return]
+                                                  lib.kr_index_phase_seconds, handle))
 
     @property
     def counters(self) -> dict[str, int]:
         """What the kind counts of its structure; most kinds count nothing."""
         return self._read(lambda handle: names_of(lib.kr_index_counter_count, lib.kr_index_counter_name,
-                                                  lib.kr_index_counter_value, handle))  # type: ignore[no-any-return]
+                                                  lib.kr_index_counter_value, handle))
 
     @property
     def device(self) -> Device:

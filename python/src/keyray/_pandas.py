@@ -96,15 +96,15 @@ def get_indexer_non_unique(index: Index, target: Any) -> tuple[np.ndarray[Any, A
     _, offsets, rows = gather(index, Query([column]), 0, "row", guess=column.count)
     counts = np.diff(offsets.view(np.int64))
     nulls, valid = index._nulls, column.valid()
-    null_rows = np.empty(0, np.int64) if nulls is None or valid is None else nulls.astype(np.int64)
-    if len(null_rows):
+    null_rows = np.empty(0, np.int64) if nulls is None else nulls.astype(np.int64)
+    if valid is not None and len(null_rows):
         counts[~valid] = len(null_rows)
     missing = np.flatnonzero(counts == 0)
     places = np.maximum(counts, 1)
     ends = np.cumsum(places)
     made = np.full(int(ends[-1]) if len(ends) else 0, -1, np.intp)
     found = np.repeat(counts > 0, places)
-    if len(null_rows):
+    if valid is not None and len(null_rows):
         of_nulls = np.repeat(~valid, places)
         made[found & ~of_nulls] = rows
         made[of_nulls] = np.tile(null_rows, int((~valid).sum()))

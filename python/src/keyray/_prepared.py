@@ -39,7 +39,7 @@ class Prepared:
         finally:
             index._gate.leave()
         # The index stays as long as this: the finalizer keeps it.
-        self._finalizer = weakref.finalize(self, _destroy, handle.value, index)
+        self._finalizer = weakref.finalize(self, _destroy, handle.value or 0, index)
         self._finalizer.atexit = False
         thread_error()
         from . import _structs as c

@@ -22,8 +22,8 @@ from . import _structs as c
 from ._errors import error_of
 from ._library import thread_error
 
-# Calls of fewer elements never call back: the library does so after every 2^22 elements.
-LONG = 1 << 20
+# Lookups of fewer probes never call back: the library does so after every 2^22 elements.
+LONG = 1 << 22
 
 Report = Callable[[str, float], Any]
 

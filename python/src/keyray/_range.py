@@ -48,9 +48,8 @@ class Range:
         else:
             known = as_column(upper if lower is None else lower, like) if lower is not upper else None
             count = 1 if known is None else known.count
-            low = _border(like, count, -1) if lower is None else known
-            high = _border(like, count, 1) if upper is None else known
-            assert low is not None and high is not None
+            low = known if lower is not None and known is not None else _border(like, count, -1)
+            high = known if upper is not None and known is not None else _border(like, count, 1)
         return cls(index, Query([low], upper=high))
 
     @classmethod

@@ -29,7 +29,7 @@ class Answers:
     def __init__(self, like: Column | str, count: int) -> None:
         self.kind = like if isinstance(like, str) else like.kind
         self.on_device = not isinstance(like, str) and like.on_device
-        self.caller = None if isinstance(like, str) else like.caller
+        self.caller: Any = None if isinstance(like, str) else like.caller
         self.count = count
 
     @property

@@ -123,7 +123,7 @@ def _described(index: Index) -> Attachments:
     for i, column in enumerate(columns.values()):
         made.add(f"values {i}", _on_host(column, index._device))
         if column.struct.validity:
-            valid = column.valid() if not column.on_device else _bits_on_host(column, index._device)
+            valid: Any = column.valid() if not column.on_device else _bits_on_host(column, index._device)
             made.add(f"validity {i}", np.packbits(valid, bitorder="little"))
     if index._nulls is not None:
         made.add("nulls", index._nulls)

@@ -165,7 +165,8 @@ def concatenate(columns: list[Column]) -> Column:
 
 
 def _concatenate_texts(columns: list[Column], valid: np.ndarray[Any, Any] | None) -> Column:
-    parts, buffers = [], []
+    parts: list[np.ndarray[Any, Any]] = []
+    buffers: list[Any] = []
     for column in columns:
         views, own = views_of(column)
         if buffers:

@@ -99,7 +99,7 @@ def array_at(data: int | None, dtype: np.dtype[Any], count: int) -> np.ndarray[A
     if not count or not data:
         return np.empty(0, dtype)
     raw = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(data)
-    return np.frombuffer(raw, dtype, count)
+    return np.frombuffer(raw, dtype, count)  # type: ignore[call-overload,no-any-return]
 
 
 def unpack_bits(data: int, first: int, count: int) -> np.ndarray[Any, Any]:
