@@ -153,6 +153,21 @@ def test_get_indexer_non_unique_is_pandas(keys, target):
 def test_get_indexer_of_keys_that_repeat():
     with pytest.raises(pd.errors.InvalidIndexError, match="uniquely valued"):
         keyray.Index([1, 2, 2]).get_indexer([2])
+    keys = np.array([1, 2, 2])
+    index = keyray.Index(keys)
+    with pytest.raises(pd.errors.InvalidIndexError):  # as pandas has it, though 1 has one row
+        index.get_indexer([1])
+    index = keyray.Index(keys)
+    keys[:] = [7, 8, 9]
+    assert index.get_indexer([1]).tolist() == [0]  # not known any more
+    with pytest.raises(pd.errors.InvalidIndexError):
+        index.get_indexer([2])
+    keys = pd.Series([3, 1])
+    index = keyray.Index(keys, "best:updates=on")
+    assert index.get_indexer([1, 3]).tolist() == [1, 0] and index._unique
+    index.update(insert=[1])
+    with pytest.raises(pd.errors.InvalidIndexError):
+        index.get_indexer([1])
     assert keyray.Index([1, 2]).get_indexer(["a", "b"]).tolist() == [-1, -1]
     for options in ({"method": "nearest"}, {"limit": 3}):
         with pytest.raises(NotImplementedError):

@@ -55,7 +55,7 @@ class Index:
     """
 
     __slots__ = ("_handle", "_device", "_gate", "_likes", "_many", "_values", "_wide", "_dtype", "_small", "_nulls",
-                 "_prepared", "_finalizer", "_closed", "_version", "_unique", "__weakref__")
+                 "_prepared", "_finalizer", "_closed", "_version", "_unique", "_keys", "__weakref__")
 
     def __init__(self, keys: Any, spec: str = "best", *, values: Any = None, row_ids: Any = None,
                  device: str | Device = "auto") -> None:
@@ -77,6 +77,7 @@ class Index:
             _progress.run_long(lib.kr_index_create_columns, made_on.usable(), _text(spec), together, len(columns),
                                given, stream, ctypes.byref(handle))
         self._set_up(handle.value or 0, made_on, columns, Values(values), _nulls_of(columns, ids))
+        self._keys = _weak(columns[0].caller)
 
     def _set_up(self, handle: int, device: Device, keys: list[Column], values: Values, nulls: Any) -> None:
         """Takes over an index of the library; of `keys` only types, units and zones matter."""
@@ -89,6 +90,8 @@ class Index:
         self._prepared: weakref.WeakSet[Prepared] = weakref.WeakSet()
         self._closed, self._version = "", 0
         self._unique: bool | None = None
+        # pandas' calls ask whether keys repeat, for which they look the caller's keys up, while these are there.
+        self._keys: Any = None
         simple = not self._many and keys[0].type in INTEGERS | FLOATS
         self._dtype: np.dtype[Any] | None = DTYPES[keys[0].type] if simple else None
         self._finalizer = weakref.finalize(self, _destroy, handle, device, os.getpid())
@@ -387,7 +390,11 @@ class Index:
 
     def get_indexer(self, target: Any, method: str | None = None, limit: int | None = None,
                     tolerance: Any = None) -> np.ndarray[Any, Any]:
-        """pandas' Index.get_indexer: a row for each target, -1 where there is none."""
+        """pandas' Index.get_indexer: a row for each target, -1 where there is none.
+
+        pandas refuses every index whose keys repeat. Here that is found out as long as the caller's keys are there; later,
+        where a target has several rows.
+        """
         from ._pandas import get_indexer
         return get_indexer(self, target, method, limit, tolerance)
 
@@ -453,6 +460,14 @@ def _destroy(handle: int, device: Device, pid: int) -> None:
     """Of a GPU's index, in forked children: nothing."""
     if pid == os.getpid() or device.kind == "cpu":
         lib.kr_index_destroy(handle)
+
+
+def _weak(obj: Any) -> Any:
+    """A weak reference; None of what has none, as a list."""
+    try:
+        return weakref.ref(obj)
+    except TypeError:
+        return None
 
 
 def like_of(column: Column) -> Column:

@@ -76,8 +76,10 @@ def get_indexer(index: Index, target: Any, method: str | None, limit: int | None
 
 def _unique_rows(index: Index, column: Column) -> np.ndarray[Any, Any]:
     """The row of each target; an error where a target has several, as pandas has it for any key with several."""
-    if index._unique is None and index.counters.get("keys") == len(index):
-        index._unique = True
+    if index._unique is None:
+        index._unique = _is_unique(index)
+    if index._unique is False:
+        raise _invalid()
     if index._unique:
         return answer(index, [Query([column])], c.KR_RESULT_ROW, None)  # type: ignore[no-any-return]
     made = answer_many(index, Query([column]), {"rows": (c.KR_RESULT_ROW, None), "counts": (c.KR_RESULT_COUNT, None)})
@@ -85,6 +87,24 @@ def _unique_rows(index: Index, column: Column) -> np.ndarray[Any, Any]:
         index._unique = False
         raise _invalid()
     return made["rows"]  # type: ignore[no-any-return]
+
+
+def _is_unique(index: Index) -> bool | None:
+    """Whether each key has one row; None: it is not known here."""
+    if index.counters.get("keys") == len(index):
+        return True
+    keys = index._keys() if index._keys is not None and index._version == 0 else None
+    if keys is None:
+        return None
+    column = as_column(keys, index._likes[0])
+    column.kind = "numpy"
+    if column.on_device:
+        return None
+    counts = answer(index, [Query([column])], c.KR_RESULT_COUNT, None)
+    if len(counts) and counts.max() > 1:
+        return False
+    # Keys that were changed since would not find every row.
+    return True if int(counts.sum()) == len(index) else None
 
 
 def get_indexer_non_unique(index: Index, target: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
