@@ -77,7 +77,6 @@ class Index:
             _progress.run_long(lib.kr_index_create_columns, made_on.usable(), _text(spec), together, len(columns),
                                given, stream, ctypes.byref(handle))
         self._set_up(handle.value or 0, made_on, columns, Values(values), _nulls_of(columns, ids))
-        self._keys = _weak(columns[0].caller)
 
     def _set_up(self, handle: int, device: Device, keys: list[Column], values: Values, nulls: Any) -> None:
         """Takes over an index of the library; of `keys` only types, units and zones matter."""
@@ -91,7 +90,7 @@ class Index:
         self._closed, self._version = "", 0
         self._unique: bool | None = None
         # pandas' calls ask whether keys repeat, for which they look the caller's keys up, while these are there.
-        self._keys: Any = None
+        self._keys = None if keys[0].caller is None else _weak(keys[0].caller)
         simple = not self._many and keys[0].type in INTEGERS | FLOATS
         self._dtype: np.dtype[Any] | None = DTYPES[keys[0].type] if simple else None
         self._finalizer = weakref.finalize(self, _destroy, handle, device, os.getpid())
