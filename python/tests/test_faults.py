@@ -206,6 +206,43 @@ def test_other_handlers_are_called_and_kept():
         signal.signal(signal.SIGINT, old)
 
 
+def test_what_was_made_when_ctrl_c_came_is_destroyed(monkeypatch):
+    device = keyray.Device("cpu")
+    before = device.info["in_use_nbytes"]
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    old = signal.signal(signal.SIGINT, interrupt)
+    take = _progress._take_signal
+
+    def taken():
+        handler = take()
+        _progress._watched.interrupted = True  # the signal comes at the very end
+        return handler
+
+    monkeypatch.setattr(_progress, "_take_signal", taken)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            keyray.Index(np.arange(1000), device=device)
+    finally:
+        signal.signal(signal.SIGINT, old)
+    assert device.info["in_use_nbytes"] == before
+
+
+def test_a_change_that_is_interrupted_lets_lookups_go_on():
+    gate = _devices.Gate()
+    gate.enter()
+    gate._condition.wait = lambda: (_ for _ in ()).throw(KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        gate.enter_alone()
+    gate.enter()
+    gate.leave()
+    gate.leave()
+    gate.enter_alone()
+    gate.leave_alone()
+
+
 FORK = """
 import os, numpy as np, keyray, threading
 index = keyray.Index(np.arange(1 << 20), "best:updates=on", device="cpu")

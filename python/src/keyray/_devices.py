@@ -190,6 +190,9 @@ class Gate:
                 while self._inside or self._changer is not None:
                     self._condition.wait()
                 self._changer = threading.get_ident()
+            except BaseException:  # Ctrl-C: lookups that let this change go first must not wait for it
+                self._condition.notify_all()
+                raise
             finally:
                 self._waiting -= 1
 

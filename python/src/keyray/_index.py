@@ -66,17 +66,16 @@ class Index:
         where = "cuda" if device == "auto" and columns[0].on_device else device
         ids = _ids(row_ids, columns[0].count)
         made_on = device_of(where)
-        handle = ctypes.c_void_p()
         stream = made_on.stream_of(columns[0].stream)
         given = None if ids is None else ids.struct.data
         if len(columns) == 1:
-            _progress.run_long(lib.kr_index_create, made_on.usable(), _text(spec), columns[0].reference, given, stream,
-                               ctypes.byref(handle))
+            handle = _progress.create(lib.kr_index_create, lib.kr_index_destroy, made_on.usable(), _text(spec),
+                                      columns[0].reference, given, stream)
         else:
             together = (c.kr_column * len(columns))(*(column.struct for column in columns))
-            _progress.run_long(lib.kr_index_create_columns, made_on.usable(), _text(spec), together, len(columns),
-                               given, stream, ctypes.byref(handle))
-        self._set_up(handle.value or 0, made_on, columns, Values(values), _nulls_of(columns, ids))
+            handle = _progress.create(lib.kr_index_create_columns, lib.kr_index_destroy, made_on.usable(), _text(spec),
+                                      together, len(columns), given, stream)
+        self._set_up(handle, made_on, columns, Values(values), _nulls_of(columns, ids))
 
     def _set_up(self, handle: int, device: Device, keys: list[Column], values: Values, nulls: Any) -> None:
         """Takes over an index of the library; of `keys` only types, units and zones matter."""

@@ -28,18 +28,17 @@ class Prepared:
     def __init__(self, index: Index, query: Query, result: int, values: Column | None, out: Any) -> None:
         self._index, self._query, self._out = index, query, out
         self._room = Room(Answers(query.like, query.count), result, values, out)
-        handle = ctypes.c_void_p()
         _, arguments = query.bound()
         index._gate.enter()
         try:
-            _progress.run_long(query.preparer(), index._handle or index._gone(), *arguments, self._room.reference,
-                               ctypes.byref(handle))
-            self._handle: int | None = handle.value
+            self._handle: int | None = _progress.create(
+                query.preparer(), lib.kr_prepared_destroy, index._handle or index._gone(), *arguments,
+                self._room.reference)
             index._prepared.add(self)
         finally:
             index._gate.leave()
         # The index stays as long as this: the finalizer keeps it.
-        self._finalizer = weakref.finalize(self, _destroy, handle.value or 0, index)
+        self._finalizer = weakref.finalize(self, _destroy, self._handle, index)
         self._finalizer.atexit = False
         thread_error()
         from . import _structs as c

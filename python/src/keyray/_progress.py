@@ -75,6 +75,18 @@ def run_long(function: Callable[..., int], *arguments: Any) -> None:
         raise error_of(err._obj)
 
 
+def create(function: Callable[..., int], destroy: Callable[[Any], None], *arguments: Any) -> int:
+    """Calls a function that makes an object, and returns its handle. Interrupted when it was made, it is destroyed."""
+    handle = ctypes.c_void_p()
+    try:
+        run_long(function, *arguments, ctypes.byref(handle))
+    except BaseException:
+        if handle.value:
+            destroy(handle)
+        raise
+    return handle.value or 0
+
+
 def _take_signal() -> Any:
     """Puts our handler in place of one written in Python, which is returned; None: there is nothing to replace."""
     if threading.current_thread() is not threading.main_thread():

@@ -212,8 +212,9 @@ def joined(index: Index, left: Any, how: str, upper: Any, unordered: bool) -> An
     def create(index_handle: int, *arguments: Any) -> int:
         return int(lib.kr_join_create_prepared(index_handle, *arguments[:-2], ctypes.byref(handle), arguments[-1]))
 
-    index._look(create, query, column.reference, None if above is None else above.reference, ctypes.byref(options))
     try:
+        index._look(create, query, column.reference, None if above is None else above.reference,
+                    ctypes.byref(options))
         return _read_join(handle.value, query.like, how in ("semi", "anti"), index._wide, column.count > 1 << 31)
     finally:
         lib.kr_join_destroy(handle)

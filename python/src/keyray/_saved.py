@@ -83,9 +83,7 @@ def _open(function: Any, *arguments: Any, verify: bool = True) -> int:
     options = c.kr_saved_options(struct_size=ctypes.sizeof(c.kr_saved_options),
                                  verify=c.KR_VERIFY_ALL if verify else c.KR_VERIFY_HEADER,
                                  progress=ctypes.pointer(_progress.STRUCT))
-    handle = ctypes.c_void_p()
-    _progress.run_long(function, *arguments, ctypes.byref(options), ctypes.byref(handle))
-    return handle.value or 0
+    return _progress.create(function, lib.kr_saved_close, *arguments, ctypes.byref(options))
 
 
 # ---- What is written beside an index ----
@@ -184,14 +182,13 @@ def load_index(saved: Saved, device: str | Device) -> Index:
     """The index of an open file."""
     from ._index import Index
     head, where = saved.head(), device_of(device)
-    handle = ctypes.c_void_p()
-    _progress.run_long(lib.kr_index_load, where.usable(), saved.handle, None, ctypes.byref(handle))
+    handle = _progress.create(lib.kr_index_load, lib.kr_index_destroy, where.usable(), saved.handle, None)
     made = Index.__new__(Index)
     values = Values(None)
     for i, (name, type, unit, zone, count) in enumerate(head.get("values", [])):
         values.columns[name] = _column(saved, i, type, unit, zone, count)
     nulls = saved.attachment("nulls")
-    made._set_up(handle.value or 0, where, _keys(saved, head), values,
+    made._set_up(handle, where, _keys(saved, head), values,
                  None if nulls is None else nulls.view(np.uint32).copy())
     return made
 
