@@ -278,6 +278,9 @@ def test_scalars_and_nothing():
     index = keyray.Index([1, 2, 2], values=[1.0, 2.0, 3.0], device="cpu")
     assert index.lookup(2) == 1 and index.lookup(9) == -1 and index.contains(2) is True
     assert index.lookup(2, "count") == 2 and index.range(1, 2).sum() == 6.0 and index.nearest(1.0) == 0
+    with pytest.raises(TypeError, match="is no value of u8"):
+        keyray.Index(np.array([1], "u1")).lookup(256)
+    assert keyray.Index(np.array([1, 2], "u1")).lookup(2) == 1 and keyray.Index([0.5, 2.0]).lookup(2) == 1
     assert index.lookup([]).tolist() == [] and index.lookup(pl.Series([], dtype=pl.Int64)).to_list() == []
     assert index.lookup(pa.chunked_array([], pa.int64())).to_pylist() == [] and index.lookup([None]).tolist() == [-1]
     empty = keyray.Index(np.array([], np.int64), device="cpu")

@@ -23,7 +23,7 @@ from ._range import Range, joined
 from ._types import DTYPES, FLOATS, INTEGERS, TEXTS, Column
 
 # Batches up to this many probes are copied into memory whose address is known, which costs less than asking numpy.
-SMALL = 64
+SMALL = 1024
 
 T = TypeVar("T")
 
@@ -181,6 +181,10 @@ class Index:
         if type(probes) is np.ndarray and result == "row" and out is None and probes.dtype == self._dtype:
             if probes.ndim == 1 and probes.size <= SMALL and not self._wide:
                 return self._lookup_small(probes)
+        elif type(probes) is int and result == "row" and out is None and self._dtype is not None and not self._wide:
+            one = _exact(probes, self._dtype)
+            if one is not None:
+                return self._lookup_small(one).item()
         number, values = want_of(result, self._values)
         return answer(self, self._queries(probes, number), number, values, out)
 
@@ -458,6 +462,14 @@ def _destroy(handle: int, device: Device, pid: int) -> None:
     """Of a GPU's index, in forked children: nothing."""
     if pid == os.getpid() or device.kind == "cpu":
         lib.kr_index_destroy(handle)
+
+
+def _exact(value: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:
+    """An int as an array of one element; None where the type may not hold it."""
+    try:
+        return np.array([value], dtype) if dtype.kind != "f" else None
+    except OverflowError:
+        return None
 
 
 def _weak(obj: Any) -> Any:
