@@ -1,0 +1,266 @@
+"""Frames as tables and joins see them: columns in, and rows of the same kind of frame out."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._columns import columns_of, root_of
+from ._errors import ArgumentError, ColumnTypeError
+
+__all__ = ["Source", "mask_in", "rows_in", "source_of"]
+
+COPIES = ("auto", "always", "never")
+
+
+class Source:
+    """A frame of some library, kept as it was. `kind` says what answers become."""
+
+    kind = "numpy"
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+        self.columns: list[tuple[str, Any]] = columns_of(frame)
+        self.names = [name for name, _ in self.columns]
+        if len(set(self.names)) != len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise ArgumentError(f"two columns have the name {twice!r}; names must differ, also as texts")
+
+    def column(self, name: str) -> Any:
+        """A column as the frame has it."""
+        try:
+            return self.columns[self.names.index(name)][1]
+        except ValueError:
+            raise ArgumentError(f"there is no column {name!r}; there are {', '.join(map(repr, self.names))}") from None
+
+    def chosen(self, names: Sequence[str] | None) -> list[str]:
+        """The names that are asked for, which must be there."""
+        if isinstance(names, str):
+            raise ColumnTypeError(f"names of columns come in a list: [{names!r}]")
+        for name in names or ():
+            self.column(name)
+        return self.names if names is None else list(names)
+
+    def take(self, rows: np.ndarray[Any, Any], names: Sequence[str] | None = None) -> Any:
+        """The frame of these rows."""
+        raise NotImplementedError
+
+    def joined(self, others: Iterable[Source]) -> Source:
+        """This frame and others below it, which have its columns."""
+        raise NotImplementedError
+
+
+class _Arrays(Source):
+    """A dict of arrays."""
+
+    def take(self, rows: np.ndarray[Any, Any], names: Sequence[str] | None = None) -> Any:
+        return {name: _taken(self.column(name), rows) for name in self.chosen(names)}
+
+    def joined(self, others: Iterable[Source]) -> Source:
+        parts = [self, *others]
+        return _Arrays({name: _stacked([part.column(name) for part in parts]) for name in self.names})
+
+
+class _Pandas(Source):
+    kind = "pandas"
+
+    def take(self, rows: np.ndarray[Any, Any], names: Sequence[str] | None = None) -> Any:
+        frame = self.frame
+        if names is not None:
+            frame = frame.iloc[:, [self.names.index(name) for name in self.chosen(names)]]
+        return frame.take(rows)
+
+    def joined(self, others: Iterable[Source]) -> Source:
+        import pandas
+        frames = [self.frame]
+        for other in others:
+            frame = other.frame.iloc[:, [other.names.index(name) for name in self.names]]
+            frames.append(frame.set_axis(self.frame.columns, axis=1))
+        return _Pandas(pandas.concat(frames))
+
+
+class _Polars(Source):
+    kind = "polars"
+
+    def take(self, rows: np.ndarray[Any, Any], names: Sequence[str] | None = None) -> Any:
+        frame = self.frame if names is None else self.frame.select(self.chosen(names))
+        return frame[rows]
+
+    def joined(self, others: Iterable[Source]) -> Source:
+        import polars
+        frames = [self.frame, *(other.frame.select(self.names) for other in others)]
+        return _Polars(polars.concat(frames, how="vertical_relaxed"))
+
+
+class _Arrow(Source):
+    kind = "arrow"
+
+    def take(self, rows: np.ndarray[Any, Any], names: Sequence[str] | None = None) -> Any:
+        import pyarrow
+        frame = self.frame if names is None else self.frame.select(self.chosen(names))
+        return frame.take(pyarrow.array(rows))
+
+    def joined(self, others: Iterable[Source]) -> Source:
+        import pyarrow
+        frames = [self.frame, *(other.frame.select(self.names) for other in others)]
+        return _Arrow(pyarrow.concat_tables(frames, promote_options="permissive"))
+
+
+def source_of(frame: Any, copy: str = "auto") -> Source:
+    """The frame, kept as it is now.
+
+    `copy`: "auto" copies what the caller could change (arrays of numpy that can be written), "always" copies all,
+    "never" nothing: then the frame must not change.
+    """
+    if copy not in COPIES:
+        raise ArgumentError(f'copy is one of "auto", "always" and "never", not {copy!r}')
+    root = root_of(frame)
+    if isinstance(frame, Mapping):
+        return _Arrays({str(name): _kept(column, copy) for name, column in frame.items()})
+    if root == "pandas" and hasattr(frame, "columns"):
+        return _Pandas(_kept_pandas(frame, copy))
+    if root == "polars" and hasattr(frame, "get_columns"):
+        return _Polars(frame.clone() if copy != "never" else frame)
+    if root == "polars" and hasattr(frame, "collect"):
+        raise ColumnTypeError("a LazyFrame has no rows yet: collect() it first")
+    if root == "pyarrow" and hasattr(frame, "column_names"):
+        return _Arrow(_kept_arrow(frame))
+    if hasattr(frame, "to_arrow_table") or hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
+        return _of_stream(frame)
+    raise ColumnTypeError(f"a table is made of a dict of columns or a frame (pandas, polars, pyarrow, DuckDB, or what "
+                          f"exports an Arrow stream), not of {type(frame).__name__}")
+
+
+def _kept_arrow(frame: Any) -> Any:
+    import pyarrow
+    return pyarrow.Table.from_batches([frame]) if isinstance(frame, pyarrow.RecordBatch) else frame
+
+
+def _of_stream(frame: Any) -> Source:
+    """DuckDB's relations and other producers of Arrow: pyarrow's table where that is there, else polars'."""
+    if hasattr(frame, "to_arrow_table"):
+        return _Arrow(frame.to_arrow_table())
+    try:
+        import pyarrow
+    except ImportError:
+        try:
+            import polars
+        except ImportError:
+            raise ArgumentError(f"{type(frame).__name__} exports Arrow; keeping its rows takes pyarrow or polars, and "
+                                "neither is installed: give a dict of its columns") from None
+        return _Polars(polars.DataFrame(frame))
+    return _Arrow(pyarrow.table(frame))
+
+
+def _kept_pandas(frame: Any, copy: str) -> Any:
+    """A frame that shares memory until one of both is changed: pandas 3 copies on write, older ones must copy now."""
+    if copy == "never":
+        return frame
+    import pandas
+    on_write = int(pandas.__version__.partition(".")[0]) >= 3
+    return frame.copy(deep=copy == "always" or not on_write)
+
+
+def _kept(column: Any, copy: str) -> Any:
+    """A column of a dict, which only numpy's callers can change behind our back. Lists become arrays."""
+    if isinstance(column, (list, tuple, range)):
+        return _array_of_list(list(column))
+    if isinstance(column, np.ndarray) and (copy == "always" or copy == "auto" and column.flags.writeable):
+        return column.copy()
+    if copy != "never" and root_of(column) == "torch":
+        return column.clone()
+    if copy != "never" and root_of(column) == "pandas":
+        return _kept_pandas(column, copy)
+    return column
+
+
+def _array_of_list(values: list[Any]) -> Any:
+    """A list as an array that `take` reads and that keeps None."""
+    if any(value is None or isinstance(value, (str, bytes)) for value in values):
+        array = np.empty(len(values), object)
+        array[:] = values
+        if not any(isinstance(value, (str, bytes)) for value in values):
+            known = np.array([value is not None for value in values], bool)
+            filled = np.array([0 if value is None else value for value in values])
+            if filled.dtype != object:
+                return np.ma.MaskedArray(filled, ~known)
+        return array
+    return np.array(values)
+
+
+def _taken(column: Any, rows: np.ndarray[Any, Any]) -> Any:
+    root = root_of(column)
+    if isinstance(column, np.ndarray):
+        return column.take(rows)
+    if root == "pandas":
+        return column.take(rows)
+    if root == "pyarrow":
+        import pyarrow
+        return column.take(pyarrow.array(rows))
+    if root == "torch":
+        import torch
+        return column[torch.from_numpy(rows.astype(np.int64)).to(column.device)]
+    if hasattr(column, "__cuda_array_interface__"):
+        return column[rows]
+    if root == "polars":
+        return column.gather(rows)
+    return np.asarray(column).take(rows)
+
+
+def _stacked(columns: list[Any]) -> Any:
+    root = root_of(columns[0])
+    if isinstance(columns[0], np.ma.MaskedArray):
+        return np.ma.concatenate(columns)
+    if root == "pandas":
+        import pandas
+        return pandas.concat([pandas.Series(column) for column in columns])
+    if root == "polars":
+        import polars
+        return polars.concat([polars.Series(column) for column in columns])
+    if root == "pyarrow":
+        import pyarrow
+        return pyarrow.chunked_array([chunk for column in columns for chunk in _chunks(column, columns[0].type)])
+    if root == "torch":
+        import torch
+        return torch.cat([torch.as_tensor(column) for column in columns])
+    if root == "cupy":
+        import cupy
+        return cupy.concatenate([cupy.asarray(column) for column in columns])
+    return np.concatenate([np.asarray(column) for column in columns])
+
+
+def _chunks(column: Any, type: Any) -> list[Any]:
+    import pyarrow
+    if isinstance(column, pyarrow.ChunkedArray):
+        return list(column.cast(type).chunks)
+    return [column.cast(type) if isinstance(column, pyarrow.Array) else pyarrow.array(column, type)]
+
+
+# ---- Rows and masks ----
+
+
+def rows_in(kind: str, ids: np.ndarray[Any, Any], name: str = "row") -> Any:
+    """Row ids, u32 without gaps, in the caller's kind: signed for numpy, pandas and torch, u32 for Arrow and polars."""
+    if kind == "polars":
+        import polars
+        return polars.Series(name, ids)
+    if kind == "arrow":
+        import pyarrow
+        return pyarrow.array(ids)
+    return ids.view(np.int32) if not len(ids) or ids.max() < 1 << 31 else ids.astype(np.int64)
+
+
+def mask_in(source: Source, bits: np.ndarray[Any, Any], count: int) -> Any:
+    """A bitmap as booleans of the caller's kind."""
+    if source.kind == "arrow":
+        import pyarrow
+        return pyarrow.Array.from_buffers(pyarrow.bool_(), count, [None, pyarrow.py_buffer(bits)])
+    flags = np.unpackbits(bits, count=count, bitorder="little").view(bool)
+    if source.kind == "polars":
+        import polars
+        return polars.Series("mask", flags)
+    if source.kind == "pandas":
+        import pandas
+        return pandas.Series(flags, index=source.frame.index)
+    return flags
