@@ -5,6 +5,7 @@ import ctypes
 import os
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from . import _progress
@@ -150,7 +151,7 @@ class Gate:
     that come later. A thread that changes an object in a callback of its own lookup would wait for itself: an error.
     """
 
-    __slots__ = ("_lock", "_condition", "_inside", "_changer", "_waiting", "_mine", "__weakref__")
+    __slots__ = ("_lock", "_condition", "_inside", "_changer", "_waiting", "beside", "__weakref__")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -158,6 +159,8 @@ class Gate:
         self._inside = 0
         self._waiting = 0
         self._changer: int | None = None
+        # Locks of others that look up, as pairs of functions: before a change, and after it.
+        self.beside: list[tuple[Callable[[], None], Callable[[], None]]] = []
         _alive.add(self)
 
     def enter(self) -> None:
@@ -195,9 +198,13 @@ class Gate:
                 raise
             finally:
                 self._waiting -= 1
+        for before, _ in self.beside:
+            before()
 
     def leave_alone(self) -> None:
         """After a change."""
+        for _, after in self.beside:
+            after()
         with self._lock:
             self._changer = None
             self._condition.notify_all()
