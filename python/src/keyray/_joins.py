@@ -107,12 +107,12 @@ def _device(device: str | Device, *columns: Column) -> Device:
     return device_of("cuda" if device == "auto" and any(column.on_device for column in columns) else device)
 
 
-def _joined(function: Any, where: Device, like: Column, left_alone: bool, *arguments: Any) -> Any:
-    """Runs a join, reads its pairs, and destroys it."""
+def _joined(function: Any, where: Device, like: Column, other: Column, left_alone: bool, *arguments: Any) -> Any:
+    """Runs a join, reads its pairs in the kind of `like`, the left side, and destroys it."""
     handle = ctypes.c_void_p()
     run_long(function, where.usable(), *arguments, ctypes.byref(handle))
     try:
-        return _read_join(handle.value, like, left_alone, False, False)
+        return _read_join(handle.value, like, left_alone, other.count > 1 << 31, like.count > 1 << 31)
     finally:
         lib.kr_join_destroy(handle)
 
@@ -135,10 +135,10 @@ def join(left: Any, right: Any, how: str = "inner", unordered: bool = False, spe
     where = _device(device, one, other)
     alone = how in ("semi", "anti")
     if sides.count == 1:
-        return _joined(lib.kr_join_create, where, one, alone, _text(spec), one.reference, other.reference,
+        return _joined(lib.kr_join_create, where, one, other, alone, _text(spec), one.reference, other.reference,
                        ctypes.byref(options))
     lefts, rights = sides.structs()
-    return _joined(lib.kr_join_create_columns, where, one, alone, _text(spec), lefts, rights, sides.count,
+    return _joined(lib.kr_join_create_columns, where, one, other, alone, _text(spec), lefts, rights, sides.count,
                    ctypes.byref(options))
 
 
@@ -154,7 +154,7 @@ def join_range(left: Any, lower: Any, upper: Any, how: str = "inner", *, left_by
         raise ArgumentError(f"there are {low.count} lower bounds and {high.count} upper ones")
     by = _by(left_by, right_by, one, low)
     options, kept = _options(how, unordered, by)
-    made = _joined(lib.kr_join_create_range, _device(device, one, low), one, how in ("semi", "anti"), _text(spec),
+    made = _joined(lib.kr_join_create_range, _device(device, one, low), one, low, how in ("semi", "anti"), _text(spec),
                    one.reference, low.reference, high.reference, ctypes.byref(options))
     del kept
     return made
@@ -186,7 +186,7 @@ def join_overlap(left_start: Any, left_end: Any, right_start: Any, right_end: An
             raise ArgumentError(f"there are {one.count} starts and {two.count} ends")
     by = _by(left_by, right_by, start, other_start)
     options, kept = _options(how, unordered, by)
-    made = _joined(lib.kr_join_create_overlap, _device(device, start, other_start), start, how in ("semi", "anti"),
+    made = _joined(lib.kr_join_create_overlap, _device(device, start, other_start), start, other_start, how in ("semi", "anti"),
                    _text(spec), start.reference, end.reference, other_start.reference, other_end.reference,
                    chosen(CLOSED, closed, "closed"), ctypes.byref(options))
     del kept
@@ -210,7 +210,7 @@ def join_asof(left: Any, right: Any, how: str = "left", *, left_by: Any = None, 
     options, _ = _options(how, False)
     nearest = nearest_options(side, strict, tolerance, one)
     lefts, rights = by.structs() if by is not None else (None, None)
-    return _joined(lib.kr_join_create_asof, _device(device, one, other), one, how in ("semi", "anti"), _text(spec),
+    return _joined(lib.kr_join_create_asof, _device(device, one, other), one, other, how in ("semi", "anti"), _text(spec),
                    one.reference, other.reference, lefts, rights, by.count if by is not None else 0,
                    ctypes.byref(nearest), ctypes.byref(options))
 

@@ -9,7 +9,7 @@ import numpy as np
 from ._columns import columns_of, root_of
 from ._errors import ArgumentError, ColumnTypeError
 
-__all__ = ["Source", "mask_in", "rows_in", "source_of"]
+__all__ = ["Source", "assembled", "coalesced", "gathered", "mask_in", "rows_in", "source_of"]
 
 COPIES = ("auto", "always", "never")
 
@@ -235,6 +235,55 @@ def _chunks(column: Any, type: Any) -> list[Any]:
     if isinstance(column, pyarrow.ChunkedArray):
         return list(column.cast(type).chunks)
     return [column.cast(type) if isinstance(column, pyarrow.Array) else pyarrow.array(column, type)]
+
+
+# ---- Columns of joins: rows with gaps ----
+
+
+def gathered(column: Any, rows: np.ndarray[Any, Any], gaps: bool) -> Any:
+    """The column's values at these rows, nothing where a row is -1 (only if `gaps`)."""
+    root = root_of(column)
+    if not gaps:
+        return _taken(column, rows) if root != "pandas" else column.array.take(rows)
+    if root == "pandas":
+        import pandas
+        array = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
+        return pandas.api.extensions.take(array, rows, allow_fill=True)
+    if root == "polars":
+        import polars
+        return column.gather(polars.Series(rows).cast(polars.Int64).replace(-1, None))
+    if root == "pyarrow":
+        import pyarrow
+        return column.take(pyarrow.array(rows, mask=rows < 0))
+    array = np.asarray(column) if not isinstance(column, np.ma.MaskedArray) else column
+    missing = rows < 0
+    made = array.take(np.where(missing, 0, rows)) if len(array) else np.zeros(len(rows), array.dtype)
+    if array.dtype.kind in "fOM":
+        made[missing] = None if array.dtype.kind == "O" else np.nan if array.dtype.kind == "f" else np.datetime64("NaT")
+        return made
+    return np.ma.MaskedArray(made, missing | np.ma.getmaskarray(made))
+
+
+def coalesced(source: Source, one: Any, other: Any, rows: np.ndarray[Any, Any], others: np.ndarray[Any, Any]) -> Any:
+    """Values of `one` at `rows`; where that is -1, those of `other` at `others`."""
+    both = np.where(rows >= 0, rows, others.astype(np.int64) + len(one))
+    return gathered(_stacked([one, other]), both, False)
+
+
+def assembled(source: Source, columns: list[tuple[str, Any]], names: dict[str, Any] | None = None) -> Any:
+    """A frame of the source's kind of these columns; `names`: what pandas' labels were."""
+    if source.kind == "pandas":
+        import pandas
+        made = pandas.DataFrame(dict(enumerate(column for _, column in columns)), copy=False)
+        made.columns = pandas.Index([(names or {}).get(name, name) for name, _ in columns])
+        return made
+    if source.kind == "polars":
+        import polars
+        return polars.DataFrame([column.alias(name) for name, column in columns])
+    if source.kind == "arrow":
+        import pyarrow
+        return pyarrow.table([column for _, column in columns], names=[name for name, _ in columns])
+    return dict(columns)
 
 
 # ---- Rows and masks ----
