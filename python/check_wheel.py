@@ -11,6 +11,7 @@ import tempfile
 import zipfile
 
 MOST_NBYTES = 10_000_000
+LIBRARIES = ["keyray/keyray_polars.so", "keyray/libkeyray.so"]
 
 
 def problems(wheel, newest):
@@ -20,14 +21,15 @@ def problems(wheel, newest):
         yield f"it has {wheel.stat().st_size} bytes; at most {MOST_NBYTES}"
     with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
         libraries = [name for name in archive.namelist() if ".so" in pathlib.PurePath(name).name]
-        if libraries != ["keyray/libkeyray.so"]:
-            yield f"its libraries are {libraries}; keyray/libkeyray.so alone, once"
+        if sorted(libraries) != LIBRARIES:
+            yield f"its libraries are {libraries}; {' and '.join(LIBRARIES)}, each once"
             return
         for name in ("keyray/py.typed", "keyray/__init__.py", "keyray/_structs.py"):
             if name not in archive.namelist():
                 yield f"{name} is missing"
-        path = archive.extract("keyray/libkeyray.so", folder)
-        symbols = subprocess.run(["objdump", "-T", path], check=True, capture_output=True, text=True).stdout
+        paths = [archive.extract(name, folder) for name in LIBRARIES]
+        symbols = "".join(subprocess.run(["objdump", "-T", path], check=True, capture_output=True, text=True).stdout
+                          for path in paths)
     limit = [int(part) for part in newest.split(".")]
     for version, symbol in sorted(set(re.findall(r"\(GLIBC_([0-9.]+)\)\s+(\S+)", symbols))):
         if [int(part) for part in version.split(".")] > limit:
@@ -42,7 +44,7 @@ def main():
     for problem in found:
         print(f"{wheel.name}: {problem}", file=sys.stderr)
     if not found:
-        print(f"{wheel.name}: {wheel.stat().st_size} bytes, one library, glibc of at most "
+        print(f"{wheel.name}: {wheel.stat().st_size} bytes, the library once, glibc of at most "
               f"{sys.argv[2] if len(sys.argv) > 2 else '2.34'}")
     return 1 if found else 0
 

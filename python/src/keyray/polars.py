@@ -95,8 +95,6 @@ _works: bool | None = None
 
 def _number(index: Index) -> int:
     global _plugin
-    if not isinstance(index, Index):
-        raise ArgumentError(f"an expression asks a keyray.Index, not {type(index).__name__}")
     with _lock:
         if _plugin is None:
             _plugin = _Plugin()
@@ -108,8 +106,10 @@ def _number(index: Index) -> int:
 
 def _expression(name: str, probes: Any, index: Index, options: Any = None) -> pl.Expr:
     """An expression of the plugin, or of Python where this polars does not take it."""
+    if not isinstance(index, Index):
+        raise ArgumentError(f"an expression asks a keyray.Index, not {type(index).__name__}")
     several = isinstance(probes, (list, tuple))
-    if several != index._many and isinstance(index, Index):
+    if several != index._many:
         raise ArgumentError(f"the index has {len(index._likes)} columns: give "
                             f"{'a list of as many expressions' if index._many else 'one expression'}")
     one = _together([_expr(probe) for probe in probes]) if several else _expr(probes)
