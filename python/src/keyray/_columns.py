@@ -163,6 +163,8 @@ def _read_array(obj: Any, root: str, name: str) -> Column:
         if obj.is_sparse or obj.is_conj():
             raise ColumnTypeError("a torch tensor must be dense and not conjugated to be a column")
         return column_of_numpy(np.asarray(obj.detach()), "torch", name)
+    if isinstance(obj, np.ma.MaskedArray):  # asarray would lose the mask
+        return column_of_numpy(obj, "numpy", name)
     if hasattr(obj, "__array_interface__") or isinstance(obj, np.ndarray):
         return column_of_numpy(np.asarray(obj), "numpy", name)
     if hasattr(obj, "__dlpack__"):
