@@ -9,6 +9,7 @@ has run.
 from __future__ import annotations
 
 import ctypes
+import inspect
 import os
 import struct
 import threading
@@ -138,7 +139,7 @@ def _registered(name: str, one: pl.Expr, number: int, options: Any) -> pl.Expr:
         bits = struct.unpack("<Q", struct.pack("<d", options.float_tolerance))[0]
     carried = f"keyray:{number:x}:{side:x}:{strict:x}:{limited:x}:{tolerance:x}:{bits:x};"
     return register_plugin_function(plugin_path=_path(), function_name=name, args=[one], kwargs={"index": carried},
-                                    is_elementwise=True, use_abs_path=True)
+                                    is_elementwise=True)
 
 
 def _plugin_works(index: Index) -> bool:
@@ -211,8 +212,10 @@ def lazy_table(table: Table) -> pl.LazyFrame:
                batch_size: int | None) -> Iterator[pl.DataFrame]:
         return _batches(table, with_columns, predicate, n_rows, batch_size)
 
-    return register_io_source(source, schema=whole.schema, validate_schema=True, is_pure=True,
-                              explain_name="keyray.Table", explain_detail=table.info["spec"])
+    shown = {"is_pure": True, "explain_name": "keyray.Table", "explain_detail": table.info["spec"]}
+    known = inspect.signature(register_io_source).parameters  # older versions of polars have fewer
+    return register_io_source(source, schema=whole.schema, validate_schema=True,
+                              **{name: value for name, value in shown.items() if name in known})
 
 
 def _as_polars(table: Table) -> pl.DataFrame:
