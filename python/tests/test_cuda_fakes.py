@@ -1,10 +1,11 @@
-"""The protocols of device memory, with memory of the host that says it were a GPU's. No call of the library."""
+"""The protocols of device memory, with memory of the host that says it were a GPU's, which no call may read."""
 import ctypes
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import keyray
 from keyray import _structs as c
 from keyray._arrow import ArrowDeviceArray, _new_capsule, _pointer_of
 from keyray._columns import as_column
@@ -111,3 +112,20 @@ def test_arrow_device_arrays():
         as_column(DeviceArray(pa.array(["a"])))
     with pytest.raises(TypeError, match="must be cast first"):
         as_column(DeviceArray(pa.array([True])))
+
+
+def test_a_cpu_refuses_columns_in_device_memory():
+    fake, host = Cuda(np.arange(4)), np.arange(4)
+    index = keyray.Index(host, values=host, device="cpu")
+    calls = [lambda: keyray.Index(fake, device="cpu"), lambda: keyray.Index(host, values={"v": fake}, device="cpu"),
+             lambda: keyray.Index(host, row_ids=Cuda(np.arange(4, dtype=np.uint32)), device="cpu"),
+             lambda: index.lookup(fake), lambda: index.lookup(host, ("sum", fake)), lambda: index.range(host, fake).count(),
+             lambda: index.lookup_many(fake, n="count"), lambda: index.lookup_all(fake), lambda: index.nearest(fake),
+             lambda: index.prepare(fake), lambda: index.update(insert=fake), lambda: index.set_values(fake),
+             lambda: index.join(fake), lambda: keyray.join(fake, host, device="cpu"),
+             lambda: keyray.join_asof(host, host, left_by=fake, right_by=host, device="cpu"),
+             lambda: keyray.Table({"a": fake}, device="cpu")]
+    for call in calls:
+        with pytest.raises(ValueError, match="device memory"):
+            call()
+

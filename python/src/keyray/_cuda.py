@@ -77,6 +77,9 @@ def _current_stream(root: str) -> int | None:
     if root in ("cupy", "cudf"):
         import cupy
         return int(cupy.cuda.get_current_stream().ptr) or LEGACY
+    if root == "numba":
+        from numba import config
+        return 2 if getattr(config, "CUDA_PER_THREAD_DEFAULT_STREAM", 0) else LEGACY
     return None
 
 

@@ -58,6 +58,21 @@ class Device:
             self._streams[native] = handle.value or 0
         return self._streams[native]
 
+    def check(self, *columns: Any) -> None:
+        """Refuses columns that the device cannot read: those in device memory, where the device is a CPU."""
+        if self.kind == "cpu":
+            for column in columns:
+                if column is not None and column.on_device:
+                    raise ArgumentError(f"column {column.name or 'given'!r} is in device memory, and this works on the "
+                                        "CPU: bring the column to the host, or ask for device=\"cuda\"")
+
+    def settle(self, *columns: Any) -> None:
+        """The same, and waits for the streams that columns are made on, for calls that take no stream."""
+        self.check(*columns)
+        for native in {column.stream for column in columns if column is not None and column.on_device}:
+            if native is not None:
+                call(lib.kr_device_sync, self.usable(), self.stream_of(native))
+
     def after_fork(self) -> None:
         """In the child: a CPU goes on, a GPU cannot."""
         if self.kind != "cpu":
@@ -208,6 +223,21 @@ class Gate:
         with self._lock:
             self._changer = None
             self._condition.notify_all()
+
+    def check(self, *columns: Any) -> None:
+        """Refuses columns that the device cannot read: those in device memory, where the device is a CPU."""
+        if self.kind == "cpu":
+            for column in columns:
+                if column is not None and column.on_device:
+                    raise ArgumentError(f"column {column.name or 'given'!r} is in device memory, and this works on the "
+                                        "CPU: bring the column to the host, or ask for device=\"cuda\"")
+
+    def settle(self, *columns: Any) -> None:
+        """The same, and waits for the streams that columns are made on, for calls that take no stream."""
+        self.check(*columns)
+        for native in {column.stream for column in columns if column is not None and column.on_device}:
+            if native is not None:
+                call(lib.kr_device_sync, self.usable(), self.stream_of(native))
 
     def after_fork(self) -> None:
         """In the child, where no other thread lives."""

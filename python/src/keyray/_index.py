@@ -66,6 +66,8 @@ class Index:
         where = "cuda" if device == "auto" and columns[0].on_device else device
         ids = _ids(row_ids, columns[0].count)
         made_on = device_of(where)
+        kept = Values(values)
+        made_on.check(*columns, ids, *kept.columns.values())
         stream = made_on.stream_of(columns[0].stream)
         given = None if ids is None else ids.struct.data
         if len(columns) == 1:
@@ -75,7 +77,7 @@ class Index:
             together = (c.kr_column * len(columns))(*(column.struct for column in columns))
             handle = _progress.create(lib.kr_index_create_columns, lib.kr_index_destroy, made_on.usable(), _text(spec),
                                       together, len(columns), given, stream)
-        self._set_up(handle, made_on, columns, Values(values), _nulls_of(columns, ids))
+        self._set_up(handle, made_on, columns, kept, _nulls_of(columns, ids))
 
     def _set_up(self, handle: int, device: Device, keys: list[Column], values: Values, nulls: Any) -> None:
         """Takes over an index of the library; of `keys` only types, units and zones matter."""
@@ -112,12 +114,15 @@ class Index:
         self._gate.enter()
         try:
             handle = self._handle or self._gone()
+            like = query.like
+            if like.on_device:
+                self._device.check(like)
             stream = self._device.stream_of(query.stream)
             if query.count >= _progress.LONG:
                 _progress.run_long(function, handle, *arguments, stream)
             else:
                 call(function, handle, *arguments, stream)
-            if query.like.kind in ("cuda", "arrow") and query.like.on_device:
+            if like.on_device and (like.kind in ("cuda", "arrow") or stream is None):
                 # Nobody orders the end of these columns behind our work.
                 call(lib.kr_device_sync, self._device.usable(), stream)
         finally:
@@ -282,6 +287,7 @@ class Index:
         gone = None if delete is None else self._columns(delete, "delete")
         ids = None if insert_rows is None else _ids(insert_rows, added[0].count if added else 0)
         first = self.info.next_row
+        self._device.check(*(added or []), *(gone or []), ids)
         stream = self._device.stream_of(next((column.stream for column in [*(added or []), *(gone or [])]), None))
         given = None if ids is None else ids.struct.data
         if self._many:
@@ -306,11 +312,14 @@ class Index:
         column = as_column(keys, self._likes[0])
         ids = _ids(rows, column.count)
         assert ids is not None
+        self._device.check(column, ids)
         self._change(lib.kr_index_set_keys, ids.struct.data, column.reference, self._device.stream_of(column.stream))
 
     def set_values(self, values: Any) -> None:
         """Gives other columns of values, as Index(values=...) does: after rows were inserted, for example."""
-        self._values = Values(values)
+        kept = Values(values)
+        self._device.check(*kept.columns.values())
+        self._values = kept
 
     # ---- Facts ----
 

@@ -103,8 +103,15 @@ def _options(how: str, unordered: bool, by: _Sides | None = None) -> tuple[Any, 
     return made, kept
 
 
-def _device(device: str | Device, *columns: Column) -> Device:
-    return device_of("cuda" if device == "auto" and any(column.on_device for column in columns) else device)
+def _of(by: _Sides | None) -> list[Column]:
+    return [] if by is None else [*by.left, *by.right]
+
+
+def _device(device: str | Device, *columns: Column | None) -> Device:
+    """Where the join runs, once its columns are made."""
+    made = device_of("cuda" if device == "auto" and any(column is not None and column.on_device for column in columns) else device)
+    made.settle(*columns)
+    return made
 
 
 def _joined(function: Any, where: Device, like: Column, other: Column, left_alone: bool, *arguments: Any) -> Any:
@@ -132,7 +139,7 @@ def join(left: Any, right: Any, how: str = "inner", unordered: bool = False, spe
     options, _ = _options(how, unordered)
     one, other = sides.left[0], sides.right[0]
     sides.check(one, other, "the join")
-    where = _device(device, one, other)
+    where = _device(device, *sides.left, *sides.right)
     alone = how in ("semi", "anti")
     if sides.count == 1:
         return _joined(lib.kr_join_create, where, one, other, alone, _text(spec), one.reference, other.reference,
@@ -154,7 +161,7 @@ def join_range(left: Any, lower: Any, upper: Any, how: str = "inner", *, left_by
         raise ArgumentError(f"there are {low.count} lower bounds and {high.count} upper ones")
     by = _by(left_by, right_by, one, low)
     options, kept = _options(how, unordered, by)
-    made = _joined(lib.kr_join_create_range, _device(device, one, low), one, low, how in ("semi", "anti"), _text(spec),
+    made = _joined(lib.kr_join_create_range, _device(device, one, low, high, *_of(by)), one, low, how in ("semi", "anti"), _text(spec),
                    one.reference, low.reference, high.reference, ctypes.byref(options))
     del kept
     return made
@@ -186,8 +193,8 @@ def join_overlap(left_start: Any, left_end: Any, right_start: Any, right_end: An
             raise ArgumentError(f"there are {one.count} starts and {two.count} ends")
     by = _by(left_by, right_by, start, other_start)
     options, kept = _options(how, unordered, by)
-    made = _joined(lib.kr_join_create_overlap, _device(device, start, other_start), start, other_start, how in ("semi", "anti"),
-                   _text(spec), start.reference, end.reference, other_start.reference, other_end.reference,
+    made = _joined(lib.kr_join_create_overlap, _device(device, start, end, other_start, other_end, *_of(by)), start,
+                   other_start, how in ("semi", "anti"), _text(spec), start.reference, end.reference, other_start.reference, other_end.reference,
                    chosen(CLOSED, closed, "closed"), ctypes.byref(options))
     del kept
     return made
@@ -210,8 +217,8 @@ def join_asof(left: Any, right: Any, how: str = "left", *, left_by: Any = None, 
     options, _ = _options(how, False)
     nearest = nearest_options(side, strict, tolerance, one)
     lefts, rights = by.structs() if by is not None else (None, None)
-    return _joined(lib.kr_join_create_asof, _device(device, one, other), one, other, how in ("semi", "anti"), _text(spec),
-                   one.reference, other.reference, lefts, rights, by.count if by is not None else 0,
+    return _joined(lib.kr_join_create_asof, _device(device, one, other, *_of(by)), one, other, how in ("semi", "anti"),
+                   _text(spec), one.reference, other.reference, lefts, rights, by.count if by is not None else 0,
                    ctypes.byref(nearest), ctypes.byref(options))
 
 
@@ -243,7 +250,7 @@ def join_chunks(left: Any, right: Any, chunk: Any, *, upper: Any = None, how: st
     function = c.kr_pairs_chunk(call_back) if chunk is not None else c.kr_pairs_chunk()
     pairs = ctypes.c_uint64()
     try:
-        run_long(lib.kr_join_chunks, _device(device, one, other).usable(), _text(spec), one.reference, other.reference,
+        run_long(lib.kr_join_chunks, _device(device, one, other, above).usable(), _text(spec), one.reference, other.reference,
                  None if above is None else above.reference, ctypes.byref(options), cap, function, None,
                  ctypes.byref(pairs))
     except CancelledError:

@@ -27,6 +27,7 @@ class Prepared:
 
     def __init__(self, index: Index, query: Query, result: int, values: Column | None, out: Any) -> None:
         self._index, self._query, self._out = index, query, out
+        index._device.check(*query.columns, query.upper, values)
         self._room = Room(Answers(query.like, query.count), result, values, out)
         _, arguments = query.bound()
         index._gate.enter()

@@ -221,6 +221,7 @@ def _steps(tolerance: Any, like: Column) -> int:
 def answer(index: Any, queries: list[Query], result: int, values: Column | None, out: Any = None) -> Any:
     """Calls the library for each query, into one result."""
     like = queries[0].like
+    index._device.check(like, values)
     answers = Answers(like, sum(query.count for query in queries))
     room = Room(answers, result, values, out)
     for query in queries:
@@ -233,6 +234,7 @@ def answer(index: Any, queries: list[Query], result: int, values: Column | None,
 
 def answer_many(index: Any, query: Query, wanted: dict[str, tuple[int, Column | None]]) -> dict[str, Any]:
     """Several results of one search."""
+    index._device.check(query.like, *(values for _, values in wanted.values()))
     answers = Answers(query.like, query.count)
     rooms = {name: Room(answers, result, values) for name, (result, values) in wanted.items()}
     if query.many or query.how:  # the library has no such call for these
@@ -251,6 +253,7 @@ def gather(index: Any, query: Query, limit: int, order: str, guess: int = 0) -> 
     """Offsets and row ids of each probe. `guess`: how many row ids are tried before they are counted."""
     if limit < 0:
         raise ArgumentError(f"limit is {limit}; it is 0 (all) or more")
+    index._device.check(query.like)
     answers = Answers(query.like, query.count)
     offsets, at = answers.array(np.dtype("u8"), query.count + 1)
     sink = c.kr_sink(ctypes.sizeof(c.kr_sink), c.KR_RESULT_ROWS, chosen(ORDERS, order, "order"), None, at)

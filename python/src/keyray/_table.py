@@ -70,6 +70,7 @@ class Table:
         units = (ctypes.c_int * count)(*(column.unit for column in columns))
         options = c.kr_table_options(struct_size=ctypes.sizeof(c.kr_table_options))
         options.units = ctypes.addressof(units)
+        self.device.settle(*columns)
         on_device = any(column.on_device for column in columns)
         if copy == "always" and on_device:
             options.copy = c.KR_COPY_ALWAYS
@@ -215,6 +216,7 @@ class Table:
             if column.count != columns[0].count:
                 raise ArgumentError(f"columns differ in length: {columns[0].name!r} has {columns[0].count} rows, "
                                     f"{column.name!r} {column.count}")
+        self.device.settle(*columns)
         structs = (c.kr_column * len(columns))(*(column.struct for column in columns))
         stream = self.device.stream_of(next((one.stream for one in columns if one.stream), None))
         self._gate.enter_alone()
@@ -237,6 +239,7 @@ class Table:
         column = as_column(rows, like=Column("numpy", c.KR_U32, 0, None, None), name="rows")
         if column.valid() is not None:
             raise ArgumentError("ids of rows to delete must not be NULL")
+        self.device.settle(column)
         self._changed(lib.kr_table_delete, column.struct.data, column.count, None,
                       ctypes.byref(deleted))
         return deleted.value
