@@ -39,7 +39,7 @@ KR_BODY int asof_sweep_passes(const asof_sweep_params *p, uint64_t step, uint64_
     return (p->above ? code > time : code < time) || (!p->strict && code == time);
 }
 
-/* How many right rows a left row of that time has passed. */
+/* The number of right rows that a left row of that time has passed. */
 KR_BODY uint64_t asof_sweep_passed(const asof_sweep_params *p, uint64_t time)
 {
     uint64_t low = 0, high = p->n_right;
