@@ -205,7 +205,7 @@ void kr_join_texts_encode_intervals(kr_work *w, kr_overlap_job *job, kr_column c
         return;
     kr_texts *texts = make(w, all[0], 1, names[0]);
     for (int i = 1; i < 4 && kr_work_goes_on(w); ++i) {
-        kr_texts *more = kr_texts_merge(w, texts, all[i]);
+        kr_texts *more = kr_texts_merge(w, texts, all[i], names[i]);
         kr_texts_release(texts, w->stream);
         texts = more;
     }

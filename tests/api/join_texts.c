@@ -423,6 +423,11 @@ static void check_refused(void)
             kr_join_chunks(device, "best", text, &number, NULL, NULL, 0, NULL, NULL, &pairs, &err));
     CHECK(kr_join_create(device, "best", text, &broken, NULL, &join, &said) == KR_ERR_ARGUMENT);
     CHECK(strstr(said.text, "the right side, row"));
+    kr_column starts = *other;
+    starts.count = broken.count;
+    CHECK(kr_join_create_overlap(device, "best", text, text, &starts, &broken, KR_ENDS_CLOSED, NULL, &join,
+                                 &said) == KR_ERR_ARGUMENT);
+    CHECK(strstr(said.text, "the right ends, row"));
     REFUSED(KR_ERR_ARGUMENT, kr_join_create_range(device, "best", text, &broken, &broken, NULL, &join, &err));
     REFUSED(KR_ERR_UNSUPPORTED,
             kr_join_create_asof(device, "best", text, other, NULL, NULL, 0, &either, NULL, &join, &err));

@@ -55,9 +55,9 @@ static kr_column both(kr_work *w, const kr_texts *texts, const kr_texts *more)
         .type = KR_LARGE_BINARY, .count = n, .data = offsets, .reserved_words = {(uintptr_t)bytes, nbytes}};
 }
 
-kr_texts *kr_texts_merge(kr_work *w, const kr_texts *texts, const kr_column *strings)
+kr_texts *kr_texts_merge(kr_work *w, const kr_texts *texts, const kr_column *strings, const char *what)
 {
-    const kr_texts_design first = {0}, design = {.is_ordered = texts->is_ordered};
+    const kr_texts_design first = {.what = what}, design = {.is_ordered = texts->is_ordered};
     const uint32_t mark = kr_work_mark(w);
     kr_texts *more = NULL, *made = NULL;
     KR_STEP(w, kr_texts_make(w->device, &first, strings, w->stream, &more, w->err));

@@ -239,9 +239,9 @@ static void remake(kr_work *w, kr_index *index, const kr_texts *texts)
 }
 
 /* All texts of the column have codes afterwards. */
-static void grow(kr_work *w, kr_index *index, const kr_column *strings)
+static void grow(kr_work *w, kr_index *index, const kr_column *strings, const char *what)
 {
-    kr_texts *before = index->texts, *texts = kr_texts_merge(w, before, strings);
+    kr_texts *before = index->texts, *texts = kr_texts_merge(w, before, strings, what);
     kr_work_lap(w, "texts");
     if (kr_work_goes_on(w) && texts->is_ordered)
         remake(w, index, texts);
@@ -262,7 +262,7 @@ static kr_column encode_new(kr_work *w, kr_index *index, const kr_column *string
     if (!kr_work_goes_on(w) || kr_texts_first_missing(w, index->texts, strings, keys.data) == UINT64_MAX)
         return keys;
     kr_work_give_since(w, mark);
-    grow(w, index, strings);
+    grow(w, index, strings, what);
     return kr_work_goes_on(w) ? encode(w, index->texts, strings, what) : keys;
 }
 

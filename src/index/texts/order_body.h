@@ -30,13 +30,15 @@ typedef struct texts_order_params {
     const uint32_t *from;           /* the slot that it was in */
     uint32_t *sorted_ids;
     uint64_t *ties, *kept; /* flags, then sums of those before; ties also counts groups, in the high half */
-    uint64_t *ended;       /* becomes 1 where a text ends */
+    uint64_t *ended;       /* becomes 1 where a text ends, */
+    uint64_t *deeper;      /* and where more than the limit has to be compared */
     uint32_t *order;       /* the row of each code */
     uint64_t *out;         /* slices that searches read, from `base` on */
     texts_run *out_runs;   /* runs, from `run_base` on */
     uint64_t n, n_groups, base, run_base;
+    uint64_t compared, limit; /* bytes behind `skip` */
 } texts_order_params;
-kr_assert_size(texts_order_params, 64 + 2 * 56 + 2 * 8 + 10 * 8 + 16 + 32);
+kr_assert_size(texts_order_params, 64 + 2 * 56 + 2 * 8 + 11 * 8 + 16 + 48);
 
 /* Levels above slices, and marks. */
 typedef struct texts_order_levels_params {
@@ -95,14 +97,32 @@ KR_BODY void texts_order_refer_slot(const texts_order_params *p, uint64_t j)
 }
 KR_MAP_PROGRAM(texts_order_refer, texts_order_params, texts_order_refer_slot);
 
+/* Whether a member shares fewer than `from` bytes with the first one. */
+KR_BODY int texts_order_is_decided(const texts_order_params *p, uint32_t group, uint64_t from)
+{
+    const uint64_t depth = kr_load(p->depths + group);
+    return depth && ~depth < from;
+}
+
+/* Bytes from `from` on are compared, up to `limit` of them: a text may share far more with the first member
+ * than the group does. */
 KR_BODY void texts_order_depth_slot(const texts_order_params *p, uint64_t j)
 {
     const uint32_t group = kr_load(p->now.groups + j);
     const uint64_t skip = kr_load(p->now.skips + group), ref = ~kr_load(p->refs + group);
-    const kr_strings_text text = texts_order_text(p, j);
-    texts_order_ask(p, j, skip, 64);
-    if (text.n > skip && j != ref)
-        kr_atomic_max64(p->depths + group, ~kr_strings_common(text, texts_order_text(p, ref), skip));
+    const uint64_t from = skip + p->compared, end = from + p->limit;
+    kr_strings_text text = texts_order_text(p, j), first;
+    texts_order_ask(p, j, from, 64);
+    if (text.n <= skip || j == ref || texts_order_is_decided(p, group, from))
+        return;
+    first = texts_order_text(p, ref);
+    if (text.n > end && first.n > end)
+        text.n = end;
+    const uint64_t common = kr_strings_common(text, first, from);
+    if (text.n == end && common == end)
+        kr_atomic_max64(p->deeper, 1);
+    else
+        kr_atomic_max64(p->depths + group, ~common);
 }
 KR_MAP_PROGRAM(texts_order_depth, texts_order_params, texts_order_depth_slot);
 

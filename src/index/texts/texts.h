@@ -99,8 +99,8 @@ void kr_texts_match(kr_work *work, const kr_texts *texts, const uint16_t *patter
                     uint32_t first, uint32_t n, const kr_texts_runs *runs);
 
 /* A dictionary of the same order of these texts and more; NULL after a failure. With ranges=off codes of
- * `texts` stay. Blocks. */
-kr_texts *kr_texts_merge(kr_work *work, const kr_texts *texts, const kr_column *strings);
+ * `texts` stay. `what` is the column's name in errors. Blocks. */
+kr_texts *kr_texts_merge(kr_work *work, const kr_texts *texts, const kr_column *strings, const char *what);
 /* n codes of `from`, in device memory, become those of `to`: KR_NO_ROW of texts that `to` has not,
  * and of codes of no text. */
 void kr_texts_recode(kr_work *work, const kr_texts *from, const kr_texts *to, uint32_t *codes, uint64_t n);

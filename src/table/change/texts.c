@@ -48,7 +48,9 @@ static void grow(kr_work *work, const kr_table *table, const kr_column *columns,
                         table->names[c], (unsigned long long)row));
         return;
     }
-    kr_texts *more = kr_texts_merge(work, *grown ? *grown : dictionary->texts, columns + c);
+    char what[80];
+    name_column(table, c, what);
+    kr_texts *more = kr_texts_merge(work, *grown ? *grown : dictionary->texts, columns + c, what);
     if (!more)
         return;
     kr_texts_release(*grown, work->stream);

@@ -304,6 +304,23 @@ static void chains_of_prefixes(void)
     check_held();
 }
 
+/* What each shares with the first one, and what all share, is found in steps of 256, 1024 and more bytes. */
+static void long_shared_bytes(void)
+{
+    static uint8_t bytes[6000];
+    static const uint32_t around[] = {5500, 1282, 1281, 1280, 1279, 265, 264, 263, 257, 256, 255};
+    for (uint32_t form = 0; form < 3; ++form) {
+        clear(&held);
+        for (uint32_t i = 0; i < sizeof around / sizeof around[0]; ++i) {
+            memset(bytes, 'a', sizeof bytes);
+            if (form)
+                bytes[around[i]] = (uint8_t)(form == 1 ? 'b' : 0);
+            add(&held, bytes, form ? sizeof bytes : around[i]);
+        }
+        check_held();
+    }
+}
+
 static void one_long_prefix(void)
 {
     static uint8_t bytes[(1 << 20) + 8];
@@ -421,6 +438,7 @@ int main(int argc, char **argv)
     real_texts();
     zero_bytes();
     chains_of_prefixes();
+    long_shared_bytes();
     one_long_prefix();
     few_texts();
     broken_offsets();
