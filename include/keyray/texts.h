@@ -22,8 +22,8 @@ typedef struct kr_texts kr_texts;
  *
  * Memory:  any array of the column may be host or device memory, and is not needed afterwards. For each
  *          distinct text the dictionary keeps its bytes, 8 bytes of offsets, about 16 for its hash, and with
- *          `ranges=on` 9 to 18 for slices. While it is made, it takes about 40 bytes more for each row and
- *          100 for each distinct text.
+ *          `ranges=on` 9 to 18 for slices; up to its own bytes where many long texts begin as another one.
+ *          While it is made, it takes about 40 bytes more for each row and 100 for each distinct text.
  * Stream:  arrays in device memory are read in the order of `stream`. Returns when the dictionary can be
  *          used from any stream.
  * Errors:  KR_ERR_TYPE (the column is no text), KR_ERR_ARGUMENT (a row is broken: the text names it and

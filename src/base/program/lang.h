@@ -89,6 +89,10 @@ KR_BODY uint32_t kr_atomic_load32(const uint32_t *at)
 {
     return *(const volatile uint32_t *)at;
 }
+KR_BODY uint64_t kr_atomic_load64(const uint64_t *at)
+{
+    return *(const volatile uint64_t *)at;
+}
 /* All of these return the value before. `take` adds, `swap` stores. */
 KR_BODY uint32_t kr_atomic_or32(uint32_t *at, uint32_t x)
 {
@@ -170,6 +174,10 @@ KR_BODY void kr_atomic_max64(uint64_t *at, uint64_t x)
         ;
 }
 KR_BODY uint32_t kr_atomic_load32(const uint32_t *at)
+{
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+KR_BODY uint64_t kr_atomic_load64(const uint64_t *at)
 {
     return __atomic_load_n(at, __ATOMIC_RELAXED);
 }

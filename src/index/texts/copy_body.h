@@ -42,7 +42,7 @@ KR_BODY void texts_even_row(const texts_even_params *p, uint64_t i)
 {
     const int64_t offset = p->is_wide ? kr_load((const int64_t *)p->offsets + i)
                                       : (int64_t)kr_load((const int32_t *)p->offsets + i);
-    if ((uint64_t)offset != p->first + i * p->each && !*p->uneven)
+    if ((uint64_t)offset != p->first + i * p->each && !kr_atomic_load64(p->uneven))
         kr_atomic_max64(p->uneven, 1);
 }
 KR_MAP_PROGRAM(texts_even, texts_even_params, texts_even_row);

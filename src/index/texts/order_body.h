@@ -100,7 +100,7 @@ KR_MAP_PROGRAM(texts_order_refer, texts_order_params, texts_order_refer_slot);
 /* Whether a member shares fewer than `from` bytes with the first one. */
 KR_BODY int texts_order_is_decided(const texts_order_params *p, uint32_t group, uint64_t from)
 {
-    const uint64_t depth = kr_load(p->depths + group);
+    const uint64_t depth = kr_atomic_load64(p->depths + group);
     return depth && ~depth < from;
 }
 
@@ -129,7 +129,7 @@ KR_MAP_PROGRAM(texts_order_depth, texts_order_params, texts_order_depth_slot);
 /* The bytes that all share who go on; where there is one, those that were compared. */
 KR_BODY uint64_t texts_order_depth_of(const texts_order_params *p, uint32_t group)
 {
-    const uint64_t depth = kr_load(p->depths + group);
+    const uint64_t depth = kr_atomic_load64(p->depths + group);
     return depth ? ~depth : kr_load(p->now.skips + group);
 }
 
