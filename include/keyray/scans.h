@@ -193,6 +193,18 @@ KR_API kr_status kr_table_query(const kr_table *table, kr_table_info *info, kr_e
  */
 KR_API const kr_texts *kr_table_texts(const kr_table *table, uint32_t column);
 /**
+ * Describes a column of a table and lends its values, as the table keeps them: one for each row id, deleted
+ * rows included. Of texts these are u32 codes of kr_table_texts, which kr_texts_decode makes texts of.
+ *
+ * Memory:  the name and the values, in memory of the device, stay until the table is changed or destroyed.
+ * Threads: any number, while none changes the table.
+ * Errors:  KR_ERR_ARGUMENT (no such column).
+ *
+ * @param name, unit, values  receive what they say; each may be NULL
+ */
+KR_API kr_status kr_table_column(const kr_table *table, uint32_t column, const char **name, kr_unit *unit,
+                                 kr_column *values, kr_error *err);
+/**
  * Checks every invariant of what was built, and that codes are those of texts; KR_ERR_INVARIANT names the
  * first that is broken. Blocks.
  */

@@ -172,6 +172,25 @@ const kr_texts *kr_table_texts(const kr_table *table, uint32_t column)
     return found ? found->texts : NULL;
 }
 
+kr_status kr_table_column(const kr_table *table, uint32_t column, const char **name, kr_unit *unit,
+                          kr_column *values, kr_error *err)
+{
+    if (!table)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_column: table is NULL");
+    if (column >= table->n_columns)
+        return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_column: there is no column %u, the table has %u",
+                       column, table->n_columns);
+    const kr_column *found = &table->columns[column];
+    const kr_unit of_times = table->units ? table->units[column] : KR_UNIT_US;
+    if (name)
+        *name = table->names[column];
+    if (unit)
+        *unit = found->type == KR_TIMESTAMP64 ? of_times : KR_UNIT_NONE;
+    if (values)
+        *values = *found;
+    return KR_OK;
+}
+
 kr_status kr_table_validate(kr_table *table, kr_error *err)
 {
     if (!table)

@@ -175,6 +175,28 @@ static void check_copies(void)
     }
 }
 
+/* A table lends what it was made of; the caller's memory where it references that. */
+static void check_columns(void)
+{
+    kr_column lent, after = {.count = 77};
+    const char *name = NULL;
+    kr_unit unit = KR_UNIT_NS;
+    uint8_t *found = malloc(N * sizeof(double));
+    for (uint32_t c = 0; c < COLUMNS; ++c) {
+        const uint64_t nbytes = (uint64_t)N * kr_type_nbytes(columns[c].type);
+        WORKS(kr_table_column(table, c, &name, &unit, &lent, &err));
+        CHECK(!strcmp(name, names[c]) && unit == KR_UNIT_NONE && lent.type == columns[c].type &&
+              lent.count == N && !lent.validity == !columns[c].validity);
+        WORKS(kr_memory_copy(device, found, lent.data, nbytes, NULL, &err));
+        CHECK(!memcmp(found, columns[c].data, nbytes));
+    }
+    WORKS(kr_table_column(table, 0, NULL, NULL, NULL, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_table_column(table, COLUMNS, NULL, NULL, &after, &err));
+    REFUSED(KR_ERR_ARGUMENT, kr_table_column(NULL, 0, NULL, NULL, &after, &err));
+    CHECK(after.count == 77);
+    free(found);
+}
+
 /* "best" is bindex while memory is plenty, with fewer vectors or as full where it is not. */
 static void check_best(void)
 {
@@ -441,6 +463,7 @@ int main(int argc, char **argv)
     if (!strcmp(device_name, "cpu")) /* others always copy what is in host memory */
         check_copies();
     check_empty();
+    check_columns();
     check_best();
     check_facts();
     check_calls();

@@ -113,6 +113,21 @@ static inline row_text decoded(const kr_texts *texts, uint32_t code)
     return made_of;
 }
 
+/* What a table lends are codes of its dictionary, whose texts are those of the rows. */
+static inline void check_lent(kr_table *table, uint32_t c)
+{
+    static uint32_t codes[N + MORE];
+    kr_column lent = {0};
+    WORKS(kr_table_column(table, c, NULL, NULL, &lent, &err));
+    CHECK(lent.type == KR_U32 && lent.count == n_rows);
+    WORKS(kr_memory_copy(device, codes, lent.data, (uint64_t)n_rows * sizeof *codes, NULL, &err));
+    for (uint32_t i = 0; i < n_rows; i += 1 + n_rows / 50)
+        if (!rows[c][i].is_null) {
+            const row_text found = decoded(kr_table_texts(table, c), codes[i]);
+            CHECK(!order_of(&found, rows[c] + i));
+        }
+}
+
 static inline void check_extremes(kr_table *table, const kr_condition *condition, uint32_t c)
 {
     const row_text *least = NULL, *most = NULL;
@@ -301,6 +316,8 @@ static inline void check_table(kr_table *table, uint32_t rounds)
     WORKS(kr_table_validate(table, &err));
     for (uint32_t round = 0; round < rounds; ++round)
         check_condition(table, round);
+    check_lent(table, 0);
+    check_lent(table, 2);
     check_sums(table);
 }
 

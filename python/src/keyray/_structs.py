@@ -687,6 +687,7 @@ FUNCTIONS = {
     ),
     "kr_table_query": (c_int, [c_void_p, POINTER(kr_table_info), POINTER(kr_error)]),
     "kr_table_texts": (c_void_p, [c_void_p, c_uint32]),
+    "kr_table_column": (c_int, [c_void_p, c_uint32, c_void_p, c_void_p, POINTER(kr_column), POINTER(kr_error)]),
     "kr_table_validate": (c_int, [c_void_p, POINTER(kr_error)]),
     "kr_table_append": (c_int, [c_void_p, POINTER(kr_column), c_uint32, c_void_p, POINTER(kr_error)]),
     "kr_table_delete": (c_int, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p, POINTER(kr_error)]),
