@@ -5,13 +5,14 @@ PRESET ?= release
 BUILD := build/$(PRESET)
 STEP := @printf '\n== %s\n'
 
-.PHONY: help deps configure build demo test wheel format check install clean
+.PHONY: help deps configure build demo test wheel duckdb format check install clean
 
 help:
 	@echo 'make demo     install what is missing, build the command, and join real tables (2 cores: four minutes)'
 	@echo 'make test     install what is missing, build, and run every test that this machine can run'
 	@echo 'make build    configure and build into $(BUILD); the command is $(BUILD)/bin/keyray'
 	@echo 'make wheel    the Python package, for every GPU, into build/wheel (WHEEL_CUDA=OFF: without CUDA)'
+	@echo 'make duckdb   the extension of DuckDB, into $(BUILD)/duckdb (fetches the headers of DuckDB)'
 	@echo 'make deps     install the Debian packages that are missing (as root or with sudo)'
 	@echo 'make check    clang-format, the rules of includes and names;  make format  reformats'
 	@echo 'make install  into PREFIX (default /usr/local);    make clean   removes build/'
@@ -56,6 +57,15 @@ wheel:
 	$(PYTHON) -m pip wheel --no-deps -w build/wheel ./python -C wheel.tags=py3-none-manylinux_2_34_x86_64 $(WHEEL_FLAGS) \
 	    $(if $(PACKED),-C cmake.define.CMAKE_CUDA_FLAGS=$(PACKED))
 	python/check_wheel.py build/wheel/*.whl
+
+# DuckDB has no package of its headers: they come out of the source of its Python package.
+DUCKDB_VERSIONS ?= 2.0.0 2.0.1
+duckdb:
+	$(STEP) 'duckdb: extension into $(BUILD)/duckdb'
+	$(PYTHON) integrations/duckdb/headers.py build/duckdb-headers $(DUCKDB_VERSIONS)
+	cmake --preset $(PRESET) -DKEYRAY_DUCKDB=$(CURDIR)/build/duckdb-headers
+	cmake --build --preset $(PRESET) --target keyray-duckdb
+	ls -l $(BUILD)/duckdb
 
 format:
 	ci/format

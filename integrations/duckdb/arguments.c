@@ -1,0 +1,127 @@
+#include "arguments.h"
+
+static void named_error(char message[640], const char *name, const kr_error *err)
+{
+    snprintf(message, 640, "%s: %s", name, err->text);
+}
+
+void refuse_bind(duckdb_bind_info info, const char *name, const kr_error *err)
+{
+    char message[640];
+    named_error(message, name, err);
+    duckdb_bind_set_error(info, message);
+}
+
+void refuse_init(duckdb_init_info info, const char *name, const kr_error *err)
+{
+    char message[640];
+    named_error(message, name, err);
+    duckdb_init_set_error(info, message);
+}
+
+void refuse_call(duckdb_function_info info, const char *name, const kr_error *err)
+{
+    char message[640];
+    named_error(message, name, err);
+    duckdb_function_set_error(info, message);
+}
+
+/* A copy that free releases; destroys the value. */
+static char *text_of(duckdb_value value)
+{
+    char *made = NULL;
+    if (value && !duckdb_is_null_value(value)) {
+        char *given = duckdb_get_varchar(value);
+        made = given ? copy_text((span){given, strlen(given)}) : NULL;
+        duckdb_free(given);
+    }
+    if (value)
+        duckdb_destroy_value(&value);
+    return made;
+}
+
+char *argument_at(duckdb_bind_info info, idx_t at, const char *what)
+{
+    char message[128];
+    char *made = text_of(duckdb_bind_get_parameter(info, at));
+    if (!made) {
+        snprintf(message, sizeof message, "%s is NULL: name it", what);
+        duckdb_bind_set_error(info, message);
+    }
+    return made;
+}
+
+char *argument_named(duckdb_bind_info info, const char *name)
+{
+    return text_of(duckdb_bind_get_named_parameter(info, name));
+}
+
+int integer_named(duckdb_bind_info info, const char *name, int64_t *value)
+{
+    duckdb_value given = duckdb_bind_get_named_parameter(info, name);
+    const int is_there = given && !duckdb_is_null_value(given);
+    if (is_there)
+        *value = duckdb_get_int64(given);
+    if (given)
+        duckdb_destroy_value(&given);
+    return is_there;
+}
+
+int real_named(duckdb_bind_info info, const char *name, double *value)
+{
+    duckdb_value given = duckdb_bind_get_named_parameter(info, name);
+    const int is_there = given && !duckdb_is_null_value(given);
+    if (is_there)
+        *value = duckdb_get_double(given);
+    if (given)
+        duckdb_destroy_value(&given);
+    return is_there;
+}
+
+int flag_named(duckdb_bind_info info, const char *name, int otherwise)
+{
+    duckdb_value given = duckdb_bind_get_named_parameter(info, name);
+    const int made = given && !duckdb_is_null_value(given) ? duckdb_get_bool(given) : otherwise;
+    if (given)
+        duckdb_destroy_value(&given);
+    return made;
+}
+
+kr_status join_type_of(const char *how, kr_join_type *type, kr_error *err)
+{
+    static const struct {
+        const char *how;
+        kr_join_type type;
+    } types[] = {
+        {"inner", KR_JOIN_INNER}, {"left", KR_JOIN_LEFT}, {"semi", KR_JOIN_SEMI}, {"anti", KR_JOIN_ANTI}};
+    *type = KR_JOIN_INNER;
+    for (uint32_t i = 0; how && i < 4; ++i)
+        if (!strcmp(how, types[i].how)) {
+            *type = types[i].type;
+            return KR_OK;
+        }
+    return how ? fail(err, KR_ERR_ARGUMENT, "how is '%.40s': write 'inner', 'left', 'semi' or 'anti'", how)
+               : KR_OK;
+}
+
+void add_column(duckdb_bind_info info, const char *name, duckdb_type type)
+{
+    duckdb_logical_type made = duckdb_create_logical_type(type);
+    duckdb_bind_add_result_column(info, name, made);
+    duckdb_destroy_logical_type(&made);
+}
+
+void add_pair_columns(duckdb_bind_info info, kr_join_type type)
+{
+    add_column(info, "left_row", DUCKDB_TYPE_BIGINT);
+    if (gives_pairs(type))
+        add_column(info, "right_row", DUCKDB_TYPE_BIGINT);
+}
+
+idx_t threads_of(registry *of)
+{
+    char *value = registry_setting(of, "threads");
+    const int n = value ? atoi(value) : 1;
+    free(value);
+    return n > 0 ? (idx_t)n : 1;
+}

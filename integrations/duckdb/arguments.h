@@ -1,0 +1,34 @@
+/* Arguments of table functions. */
+#ifndef KEYRAY_DUCKDB_ARGUMENTS_H
+#define KEYRAY_DUCKDB_ARGUMENTS_H
+
+#include "functions.h"
+
+/* A parameter by its place; NULL (with an error of DuckDB's call): it is NULL. The caller frees it. */
+char *argument_at(duckdb_bind_info info, idx_t at, const char *what);
+/* A named parameter; NULL: it was not given. The caller frees it. */
+char *argument_named(duckdb_bind_info info, const char *name);
+/* 1, and its value: it was given and is not NULL. */
+int integer_named(duckdb_bind_info info, const char *name, int64_t *value);
+int real_named(duckdb_bind_info info, const char *name, double *value);
+/* `otherwise` if it was not given. */
+int flag_named(duckdb_bind_info info, const char *name, int otherwise);
+
+/* inner, left, semi or anti; NULL: inner. KR_ERR_ARGUMENT. */
+kr_status join_type_of(const char *how, kr_join_type *type, kr_error *err);
+static inline int gives_pairs(kr_join_type type)
+{
+    return type == KR_JOIN_INNER || type == KR_JOIN_LEFT;
+}
+/* Adds left_row, and right_row where there are pairs. */
+void add_pair_columns(duckdb_bind_info info, kr_join_type type);
+void add_column(duckdb_bind_info info, const char *name, duckdb_type type);
+
+/* NAME: what the error says. */
+void refuse_bind(duckdb_bind_info info, const char *name, const kr_error *err);
+void refuse_init(duckdb_init_info info, const char *name, const kr_error *err);
+void refuse_call(duckdb_function_info info, const char *name, const kr_error *err);
+/* As many as DuckDB has. */
+idx_t threads_of(registry *of);
+
+#endif
