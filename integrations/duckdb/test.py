@@ -1,6 +1,7 @@
 """The extension against DuckDB's own joins and filters.   python -m pytest test.py
 
-KEYRAY_DUCKDB_EXTENSION names the file; DuckDB is the one that Python imports."""
+KEYRAY_DUCKDB_EXTENSION names the file; DuckDB is the one that Python imports. KEYRAY_DEVICE names the device of every index and
+table: cpu, if it is not set, or cuda."""
 import datetime
 import os
 import pathlib
@@ -15,12 +16,14 @@ import pytest
 
 EXTENSION = os.environ.get("KEYRAY_DUCKDB_EXTENSION", "")
 pytestmark = pytest.mark.skipif(not EXTENSION, reason="KEYRAY_DUCKDB_EXTENSION does not name the extension")
+DEVICE = os.environ.get("KEYRAY_DEVICE", "cpu")
 SEED = 20261126
 
 
 def connect(path: str = ":memory:", **config: str) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(path, config={"allow_unsigned_extensions": "true", "threads": "4", **config})
     connection.execute(f"LOAD '{EXTENSION}'")
+    connection.execute(f"FROM keyray_device('{DEVICE}')")
     return connection
 
 
@@ -466,7 +469,7 @@ def test_names(sql) -> None:
     assert one(sql, "SELECT count(*) FROM keyray_indexes()") == 0
     sql.execute("SELECT keyray_build('ix', k, rowid) FROM t")
     name, what, columns, spec, rows, nbytes, device, source = sql.execute("FROM keyray_indexes()").fetchone()
-    assert (name, what, columns, rows, device, source) == ("ix", "index", "BIGINT", 10, "cpu", "a query") and nbytes > 0
+    assert (name, what, columns, rows, device, source) == ("ix", "index", "BIGINT", 10, {"cuda": "cuda:0"}.get(DEVICE, DEVICE), "a query") and nbytes > 0
     assert spec.startswith("pivot")
     refused(sql, "SELECT keyray_build('ix', k, rowid) FROM t", "already", "keyray_drop")
     refused(sql, "SELECT keyray_build('iy', k, rowid, 'frob') FROM t", "frob")
@@ -558,6 +561,7 @@ def test_threads_drop_and_rebuild_under_lookups(sql) -> None:
     assert not failures
 
 
+@pytest.mark.skipif(DEVICE != "cpu", reason="a driver keeps memory of its own")
 def test_memory_comes_back(sql) -> None:
     sql.execute("CREATE TABLE t AS SELECT i AS k, 'text ' || i AS s FROM range(100000) r(i)")
 
