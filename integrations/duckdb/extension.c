@@ -86,11 +86,22 @@ void register_table_functions(registering *job, const table_function *functions,
 /* DuckDB looks for it by this name. */
 bool keyray_init_c_api(duckdb_extension_info info, struct duckdb_extension_access *access);
 
+/* DuckDB 1.2 serves the same API, but hands over structs whose fields are not flat, which the API cannot see.
+ */
+static int is_too_old(void)
+{
+    return !strncmp(duckdb_library_version(), "v1.2.", 5);
+}
+
 DUCKDB_EXTENSION_ENTRYPOINT_CUSTOM(duckdb_extension_info info, struct duckdb_extension_access *access)
 {
     duckdb_database *database = access->get_database(info);
     duckdb_connection connection = NULL;
     char message[160];
+    if (is_too_old()) {
+        access->set_error(info, "keyray: DuckDB 1.3 or newer is needed, this is 1.2");
+        return false;
+    }
     if (!database || duckdb_connect(*database, &connection) != DuckDBSuccess) {
         access->set_error(info, "keyray: DuckDB gave no connection to its database");
         return false;
