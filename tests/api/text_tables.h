@@ -15,7 +15,7 @@ typedef struct row_text {
 
 static uint64_t random_state = 88172645463325252u;
 
-static uint32_t below(uint32_t n)
+static inline uint32_t below(uint32_t n)
 {
     random_state ^= random_state << 13;
     random_state ^= random_state >> 7;
@@ -24,7 +24,7 @@ static uint32_t below(uint32_t n)
 }
 
 /* Few bytes, so that texts begin alike: quotes, characters of two bytes, halves of them, bytes 0 and 255. */
-static row_text random_text(uint32_t longest)
+static inline row_text random_text(uint32_t longest)
 {
     static const char *const parts[] = {"a", "b", "c", "\xC3\xA9", "\xC3", "\xA9", "'", "\xFF", "%", "_", ""};
     static const char prefix[] = "https://shop.example.com/";
@@ -43,7 +43,7 @@ static row_text random_text(uint32_t longest)
     return made;
 }
 
-static row_text text_of(const char *bytes)
+static inline row_text text_of(const char *bytes)
 {
     row_text made = {.n = (uint32_t)strlen(bytes)};
     memcpy(made.bytes, bytes, made.n);
@@ -63,7 +63,7 @@ typedef struct text_column {
     char bytes[ROWS_MOST * TEXT_MOST];
 } text_column;
 
-static void put_view(text_column *made, uint32_t i, const row_text *of, int32_t at)
+static inline void put_view(text_column *made, uint32_t i, const row_text *of, int32_t at)
 {
     int32_t *view = made->views + 4 * i;
     view[0] = (int32_t)of->n;
@@ -75,7 +75,7 @@ static void put_view(text_column *made, uint32_t i, const row_text *of, int32_t 
         view[3] = at;
 }
 
-static void make_column(text_column *made, kr_type type, const row_text *texts, uint32_t n)
+static inline void make_column(text_column *made, kr_type type, const row_text *texts, uint32_t n)
 {
     const int is_view = type == KR_STRING_VIEW || type == KR_BINARY_VIEW;
     const int is_far = type == KR_LARGE_STRING || type == KR_LARGE_BINARY;
@@ -108,13 +108,13 @@ static void make_column(text_column *made, kr_type type, const row_text *texts, 
 
 /* ---- The oracle ------------------------------------------------------------------------------ */
 
-static int order_of(const row_text *a, const row_text *b)
+static inline int order_of(const row_text *a, const row_text *b)
 {
     const int order = memcmp(a->bytes, b->bytes, a->n < b->n ? a->n : b->n);
     return order ? order : (int)a->n - (int)b->n;
 }
 
-static uint32_t character(const char *at, uint32_t left)
+static inline uint32_t character(const char *at, uint32_t left)
 {
     uint32_t n = 1;
     while ((unsigned char)*at >= 0xC0 && n < left && ((unsigned char)at[n] & 0xC0) == 0x80)
@@ -123,34 +123,49 @@ static uint32_t character(const char *at, uint32_t left)
 }
 
 /* 1: the pattern goes on with the escape, which may be NULL. */
-static int is_escape(const char *p, uint32_t m, const row_text *escape)
+static inline int is_escape(const char *p, uint32_t m, const row_text *escape)
 {
     return escape && m && character(p, m) == escape->n && !memcmp(p, escape->bytes, escape->n);
 }
 
-/* % stands for whole characters, as in SQLite. */
-static int is_like(const char *t, uint32_t n, const char *p, uint32_t m, const row_text *escape)
+/* 1: a character of the text begins `at` bytes behind its beginning. */
+static inline int is_border(const row_text *text, uint32_t at)
 {
+    uint32_t from = 0;
+    while (from < at)
+        from += character(text->bytes + from, text->n - from);
+    return from == at;
+}
+
+/* Whether the rest of a text is like the rest of a pattern: % is any bytes, _ a character of the text. */
+static inline int is_like_from(const row_text *text, uint32_t at, const char *p, uint32_t m,
+                               const row_text *escape)
+{
+    const char *t = text->bytes + at;
+    const uint32_t n = text->n - at;
     if (!m)
         return !n;
     if (is_escape(p, m, escape)) {
         const uint32_t by = character(p + escape->n, m - escape->n), both = by + escape->n;
         return n >= by && !memcmp(t, p + escape->n, by) &&
-               is_like(t + by, n - by, p + both, m - both, escape);
+               is_like_from(text, at + by, p + both, m - both, escape);
     }
-    if (*p == '%') {
-        if (is_like(t, n, p + 1, m - 1, escape))
-            return 1;
-        return n && is_like(t + character(t, n), n - character(t, n), p, m, escape);
-    }
-    if (!n || (*p != '_' && *p != *t))
+    if (*p == '%')
+        return is_like_from(text, at, p + 1, m - 1, escape) ||
+               (n && is_like_from(text, at + 1, p, m, escape));
+    if (!n || (*p != '_' ? *p != *t : !is_border(text, at)))
         return 0;
     const uint32_t step = *p == '_' ? character(t, n) : 1;
-    return is_like(t + step, n - step, p + 1, m - 1, escape);
+    return is_like_from(text, at + step, p + 1, m - 1, escape);
+}
+
+static inline int is_like(const row_text *text, const row_text *pattern, const row_text *escape)
+{
+    return is_like_from(text, 0, pattern->bytes, pattern->n, escape);
 }
 
 /* 1: true, 0: false, -1: unknown. */
-static int holds(const row_text *x, kr_compare compare, const row_text *values, uint32_t n)
+static inline int holds(const row_text *x, kr_compare compare, const row_text *values, uint32_t n)
 {
     int unknown = 0;
     if (compare == KR_IS_NULL)
@@ -179,7 +194,7 @@ static int holds(const row_text *x, kr_compare compare, const row_text *values, 
     case KR_GREATER_EQUAL: return order >= 0;
     case KR_EQUAL: return order == 0;
     case KR_NOT_EQUAL: return order != 0;
-    default: return is_like(x->bytes, x->n, values[0].bytes, values[0].n, n > 1 ? values + 1 : NULL);
+    default: return is_like(x, values, n > 1 ? values + 1 : NULL);
     }
 }
 
