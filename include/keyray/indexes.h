@@ -162,7 +162,8 @@ KR_API kr_status kr_index_create(kr_device *device, const char *spec, const kr_c
  * Memory:  upper bounds are those of kr_index_estimate for a column of u64 with validity, and 9 bytes for
  *          each row; of columns that become ranks 28 more at the peak.
  * Stream:  as kr_index_create.
- * Errors:  as kr_index_create; KR_ERR_LIMIT for more than 8 columns.
+ * Errors:  as kr_index_create; KR_ERR_LIMIT for more than 8 columns; KR_ERR_ARGUMENT for KR_NO_ROW as a code
+ * of a dictionary (kr_column.dictionary), in a row that is not NULL.
  *
  * @param columns  n_columns columns of any types and of one length
  */

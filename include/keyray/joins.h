@@ -61,7 +61,9 @@ typedef struct kr_join kr_join;
  * the values if there are ranges. It takes what kr_texts_create says, and 4 bytes for each row of both sides,
  * of joins in chunks too. Ranges, intervals and nearest values go by the order of bytes; texts have no
  * distance, so as-of joins of them take neither KR_NEAREST_EITHER nor a tolerance. A broken row is
- * KR_ERR_ARGUMENT. */
+ * KR_ERR_ARGUMENT.
+ * Codes of a dictionary (kr_column.dictionary) are compared as numbers, but for KR_NO_ROW, the code of a text
+ * that is not there: it is as a NULL. */
 
 /** n pairs of a join, in host memory, valid during the call. Return nonzero to stop. */
 typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, const uint32_t *right_rows);

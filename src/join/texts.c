@@ -24,6 +24,20 @@ static void encode(kr_work *w, const kr_texts *texts, const kr_column *strings, 
         *codes = kr_texts_make_codes(w, texts, strings, what, HELP);
 }
 
+/* Texts, or codes of a dictionary: KR_NO_ROW is none of its texts, and equals nothing. */
+static int is_coded(const kr_column *column)
+{
+    return kr_strings_are(column->type) || column->dictionary;
+}
+
+static void hide_missing(kr_work *w, const kr_column **column, kr_column *codes)
+{
+    if (!*column || !kr_work_goes_on(w))
+        return;
+    *codes = kr_texts_hide_missing(w, *column, HELP);
+    *column = codes;
+}
+
 /* A dictionary of the smaller side is enough where only equal texts are partners. Returns how many texts it
  * has. */
 static uint64_t encode_equal(kr_work *w, const kr_column *left, const kr_column *right, kr_column *left_codes,
@@ -71,8 +85,14 @@ static uint32_t bits_of(uint64_t n)
 
 void kr_join_texts_encode(kr_work *w, kr_join_job *job, kr_column columns[3])
 {
-    if (!kr_strings_are(job->left->type))
+    if (!is_coded(job->left))
         return;
+    if (!kr_strings_are(job->left->type)) {
+        hide_missing(w, &job->left, &columns[0]);
+        hide_missing(w, job->right_index ? &job->left_upper : &job->right, &columns[1]);
+        hide_missing(w, &job->right_upper, &columns[2]);
+        return;
+    }
     if (job->right_index) {
         encode_for_index(w, job, columns);
         return;
@@ -92,10 +112,10 @@ typedef struct coded {
     kr_column left[KR_BY_MOST], right[KR_BY_MOST];
 } coded;
 
-static int have_texts(const kr_column *columns, uint32_t n)
+static int are_coded(const kr_column *columns, uint32_t n)
 {
     for (uint32_t j = 0; j < n; ++j)
-        if (kr_strings_are(columns[j].type))
+        if (is_coded(&columns[j]))
             return 1;
     return 0;
 }
@@ -105,8 +125,14 @@ static void encode_all(kr_work *w, const kr_column *left, const kr_column *right
     for (uint32_t j = 0; j < n; ++j) {
         c->left[j] = left[j];
         c->right[j] = right[j];
-        if (kr_strings_are(left[j].type) && kr_work_goes_on(w))
+        if (!kr_work_goes_on(w) || !is_coded(&left[j]))
+            continue;
+        if (kr_strings_are(left[j].type)) {
             (void)encode_equal(w, &left[j], &right[j], &c->left[j], &c->right[j]);
+        } else {
+            c->left[j] = kr_texts_hide_missing(w, &left[j], HELP);
+            c->right[j] = kr_texts_hide_missing(w, &right[j], HELP);
+        }
     }
 }
 
@@ -119,8 +145,8 @@ void kr_join_texts_run(kr_work *w, const kr_join_job *job, const kr_join_groups 
     kr_join_before before;
     kr_column columns[3];
     coded c;
-    const int has_texts = kr_strings_are(job->left->type) || have_texts(groups->left, groups->n);
-    if (has_texts) {
+    const int has_codes = is_coded(job->left) || are_coded(groups->left, groups->n);
+    if (has_codes) {
         kr_join_before_begin(w, &before);
         kr_join_texts_encode(w, &codes, columns);
         encode_all(w, groups->left, groups->right, groups->n, &c);
@@ -132,7 +158,7 @@ void kr_join_texts_run(kr_work *w, const kr_join_job *job, const kr_join_groups 
         kr_join_grouped_run(w, &codes, &by, join);
     else if (kr_work_goes_on(w))
         kr_join_run(w, &codes, join);
-    if (has_texts)
+    if (has_codes)
         kr_join_before_end(w, &before, join);
 }
 
@@ -141,7 +167,7 @@ void kr_join_texts_columns(kr_work *w, const kr_columns_job *job, kr_join *join)
     kr_columns_job codes = *job;
     kr_join_before before;
     coded c;
-    if (!have_texts(job->left, job->n)) {
+    if (!are_coded(job->left, job->n)) {
         kr_join_columns_run(w, job, join);
         return;
     }
@@ -177,7 +203,7 @@ void kr_join_texts_asof(kr_work *w, const kr_asof_job *job, kr_join *join)
     kr_join_before before;
     kr_column left, right;
     coded c;
-    if (!kr_strings_are(job->left->type) && !have_texts(job->left_by, job->n_by)) {
+    if (!is_coded(job->left) && !are_coded(job->left_by, job->n_by)) {
         kr_asof_run(w, job, join);
         return;
     }
@@ -185,8 +211,12 @@ void kr_join_texts_asof(kr_work *w, const kr_asof_job *job, kr_join *join)
     encode_all(w, job->left_by, job->right_by, job->n_by, &c);
     codes.left_by = c.left;
     codes.right_by = c.right;
-    if (kr_strings_are(job->left->type) && kr_work_goes_on(w))
+    if (kr_strings_are(job->left->type) && kr_work_goes_on(w)) {
         encode_times(w, &codes, &left, &right);
+    } else if (job->left->dictionary) {
+        hide_missing(w, &codes.left, &left);
+        hide_missing(w, &codes.right, &right);
+    }
     kr_join_before_pause(w, join);
     if (kr_work_goes_on(w))
         kr_asof_run(w, &codes, join);
@@ -201,8 +231,15 @@ void kr_join_texts_encode_intervals(kr_work *w, kr_overlap_job *job, kr_column c
     static const char *const names[4] = {"the left starts", "the left ends", "the right starts",
                                          "the right ends"};
     const kr_column *all[4] = {job->left[0], job->left[1], job->right[0], job->right[1]};
-    if (!kr_strings_are(all[0]->type))
+    if (!is_coded(all[0]))
         return;
+    if (!kr_strings_are(all[0]->type)) {
+        for (int i = 0; i < 2; ++i) {
+            hide_missing(w, &job->left[i], &columns[i]);
+            hide_missing(w, &job->right[i], &columns[2 + i]);
+        }
+        return;
+    }
     kr_texts *texts = make(w, all[0], 1, names[0]);
     for (int i = 1; i < 4 && kr_work_goes_on(w); ++i) {
         kr_texts *more = kr_texts_merge(w, texts, all[i], names[i]);
@@ -225,8 +262,8 @@ void kr_join_texts_overlap(kr_work *w, const kr_overlap_job *job, const kr_join_
     kr_join_before before;
     kr_column columns[4];
     coded c;
-    const int has_texts = kr_strings_are(job->left[0]->type) || have_texts(groups->left, groups->n);
-    if (has_texts) {
+    const int has_codes = is_coded(job->left[0]) || are_coded(groups->left, groups->n);
+    if (has_codes) {
         kr_join_before_begin(w, &before);
         kr_join_texts_encode_intervals(w, &codes, columns);
         encode_all(w, groups->left, groups->right, groups->n, &c);
@@ -238,6 +275,6 @@ void kr_join_texts_overlap(kr_work *w, const kr_overlap_job *job, const kr_join_
         kr_overlap_grouped_run(w, &codes, &by, join);
     else if (kr_work_goes_on(w))
         kr_overlap_run(w, &codes, join);
-    if (has_texts)
+    if (has_codes)
         kr_join_before_end(w, &before, join);
 }

@@ -1,5 +1,6 @@
 /* Joins of columns of texts: both sides become codes of one dictionary, and from there on they are joins of
- * numbers. A text that the dictionary has not is NULL then, which has no partner. */
+ * numbers. A text that the dictionary has not is NULL then, which has no partner. So is KR_NO_ROW among codes
+ * of a caller's dictionary. */
 #ifndef KEYRAY_JOIN_TEXTS_H
 #define KEYRAY_JOIN_TEXTS_H
 
@@ -9,7 +10,7 @@
 #include "join/overlap.h"
 
 /* Codes for calls that have no join to fill. They are scratch memory of the work, and *job becomes that of
- * columns[], which are left, right and right_upper. Without texts it stays as it is. Blocks. */
+ * columns[], which are left, right and right_upper. Of numbers it stays as it is. Blocks. */
 void kr_join_texts_encode(kr_work *work, kr_join_job *job, kr_column columns[3]);
 
 /* The joins, of texts or of numbers; groups->n may be 0. */

@@ -138,9 +138,14 @@ static void check_saved(const char *spec, uint64_t seed, int spread)
     kr_saved *saved = NULL;
     kr_index *loaded = NULL;
     random_table(seed, 3, spread, &rows, &probes);
-    for (uint32_t j = 0; j < 3; ++j)
-        if (rows.columns[j].type == KR_U32)
-            dictionaries[j] = rows.columns[j].dictionary = probes.columns[j].dictionary = 7 + j;
+    for (uint32_t j = 0; j < 3; ++j) {
+        if (rows.columns[j].type != KR_U32)
+            continue;
+        dictionaries[j] = rows.columns[j].dictionary = probes.columns[j].dictionary = 7 + j;
+        for (uint64_t i = 0; i < rows.n; ++i) /* which is a code of no text */
+            if (((const uint32_t *)rows.columns[j].data)[i] == KR_NO_ROW)
+                put(&rows, j, i, 0);
+    }
     const kr_saved_options options = {
         .struct_size = sizeof options, .n_dictionaries = 3, .dictionaries = dictionaries};
     const kr_column_probes asked = {.struct_size = sizeof asked, .columns = probes.columns, .n_columns = 3};

@@ -10,8 +10,9 @@ kr_column kr_texts_column(const kr_texts *texts)
                        .reserved_words = {(uintptr_t)texts->bytes.data, texts->n_bytes}};
 }
 
-uint64_t kr_texts_first_missing(kr_work *w, const kr_texts *texts, const kr_column *column,
-                                const uint32_t *codes)
+enum { PIECE = 1 << 24 };
+
+uint64_t kr_texts_first_missing(kr_work *w, uint64_t n, const kr_column *column, const uint32_t *codes)
 {
     const uint32_t mark = kr_work_mark(w);
     const kr_column bits = {.type = KR_U8,
@@ -19,13 +20,29 @@ uint64_t kr_texts_first_missing(kr_work *w, const kr_texts *texts, const kr_colu
                             .validity = column->validity,
                             .validity_offset = column->validity_offset};
     const kr_column here = kr_column_bring(w, &bits, "a copy of a validity bitmap");
-    const texts_missing_params params = {codes,         here.validity, here.validity_offset,
-                                         column->count, texts->n,      kr_work_counters(w, 1)};
+    const texts_missing_params params = {codes, here.validity,         here.validity_offset, column->count,
+                                         n,     kr_work_counters(w, 1)};
     uint64_t found = 0;
     kr_work_run(w, &texts_missing, &params, column->count);
     kr_work_read(w, &found, params.missing, sizeof found);
     kr_work_give_since(w, mark);
     return found ? column->count - found : UINT64_MAX;
+}
+
+uint64_t kr_texts_find_missing(kr_work *w, uint64_t n, const kr_column *codes)
+{
+    const uint64_t most = kr_column_is_reached(w->device, codes) ? codes->count : PIECE;
+    uint64_t found = UINT64_MAX;
+    for (uint64_t first = 0, size; first < codes->count && found == UINT64_MAX; first += size) {
+        const uint32_t mark = kr_work_mark(w);
+        size = codes->count - first < most ? codes->count - first : most;
+        const kr_column part = kr_column_slice(codes, first, size);
+        const kr_column here = kr_column_bring(w, &part, "a copy of codes");
+        found = kr_work_goes_on(w) ? kr_texts_first_missing(w, n, &here, here.data) : UINT64_MAX;
+        kr_work_give_since(w, mark);
+        found += found == UINT64_MAX ? 0 : first;
+    }
+    return kr_work_goes_on(w) ? found : UINT64_MAX;
 }
 
 void kr_texts_recode(kr_work *w, const kr_texts *from, const kr_texts *to, uint32_t *codes, uint64_t n)

@@ -21,9 +21,20 @@ static column_name name_of(const char *what, uint32_t j)
 int kr_texts_are_among(const kr_column *columns, uint32_t n)
 {
     for (uint32_t j = 0; j < n; ++j)
-        if (kr_strings_are(columns[j].type))
+        if (kr_strings_are(columns[j].type) || columns[j].dictionary)
             return 1;
     return 0;
+}
+
+/* Codes of a caller are those of n_codes texts; of a dictionary that the index has not, KR_NO_ROW is none. */
+static void check_codes(kr_work *w, const kr_column *codes, uint64_t n_codes, const char *what)
+{
+    const uint64_t row = kr_work_goes_on(w) ? kr_texts_find_missing(w, n_codes, codes) : UINT64_MAX;
+    if (row != UINT64_MAX && kr_work_goes_on(w))
+        KR_STEP(w, kr_fail(w->err, KR_ERR_ARGUMENT,
+                           "%s, row %llu: this code is of no text; give codes that kr_texts_encode gave, and "
+                           "NULL where these are KR_NO_ROW",
+                           what, (unsigned long long)row));
 }
 
 /* ---- Builds --------------------------------------------------------------------------------------- */
@@ -41,6 +52,8 @@ static void encode_columns(kr_work *w, const kr_spec *spec, const kr_column *col
         const kr_texts_design design = {.is_ordered = (uint32_t)kr_texts_are_ordered(spec),
                                         .what = name.text};
         p->codes[j] = columns[j];
+        if (columns[j].dictionary)
+            check_codes(w, &columns[j], KR_NO_ROW, name.text);
         if (!kr_strings_are(columns[j].type))
             continue;
         KR_STEP(w, kr_texts_make(w->device, &design, &columns[j], w->stream, &p->texts[j], w->err));
@@ -108,7 +121,7 @@ static kr_column encode_inserted(kr_work *w, const kr_texts *texts, const kr_col
     if (kr_work_goes_on(w))
         kr_texts_find(w, texts, strings, what, found);
     const uint64_t missing =
-        kr_work_goes_on(w) ? kr_texts_first_missing(w, texts, strings, found) : UINT64_MAX;
+        kr_work_goes_on(w) ? kr_texts_first_missing(w, texts->n, strings, found) : UINT64_MAX;
     if (missing != UINT64_MAX && kr_work_goes_on(w))
         KR_STEP(w, kr_fail(w->err, KR_ERR_LIMIT,
                            "%s, row %llu: the index has no such text, and its keys no room for new ones: "
@@ -124,11 +137,14 @@ static const kr_column *encode_rows(kr_work *w, const kr_composite *c, const kr_
 {
     for (uint32_t j = 0; rows && j < c->n; ++j) {
         const column_name name = name_of(are_inserted ? "insert_columns" : "delete_columns", j);
+        const kr_texts *texts = c->columns[j].texts;
         codes[j] = rows[j];
+        if (are_inserted && rows[j].dictionary)
+            check_codes(w, &rows[j], texts ? texts->n : KR_NO_ROW, name.text);
         if (!kr_strings_are(rows[j].type) || !kr_work_goes_on(w))
             continue;
-        codes[j] = are_inserted ? encode_inserted(w, c->columns[j].texts, &rows[j], name.text)
-                                : kr_texts_make_codes(w, c->columns[j].texts, &rows[j], name.text, HELP);
+        codes[j] = are_inserted ? encode_inserted(w, texts, &rows[j], name.text)
+                                : kr_texts_make_codes(w, texts, &rows[j], name.text, HELP);
     }
     return rows ? codes : NULL;
 }

@@ -6,7 +6,7 @@
 #include "index/lookup/composite.h"
 #include "index/texts/texts.h"
 
-/* 1: some of n columns are texts. */
+/* 1: some of n columns are texts, or codes of a dictionary. */
 int kr_texts_are_among(const kr_column *columns, uint32_t n);
 
 /* kr_index_make_columns. Codes are in the order of the texts where the kind answers ranges. */

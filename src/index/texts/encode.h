@@ -8,5 +8,8 @@
  * `what` as of kr_texts_find; `help` says what saves memory. */
 kr_column kr_texts_make_codes(kr_work *work, const kr_texts *texts, const kr_column *strings,
                               const char *what, const char *help);
+/* Codes of a caller, where KR_NO_ROW says that a text is not in the dictionary: the column itself if no row
+ * that is not NULL has it; else these rows are NULL, and what this takes is scratch memory. */
+kr_column kr_texts_hide_missing(kr_work *work, const kr_column *codes, const char *help);
 
 #endif

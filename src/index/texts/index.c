@@ -259,7 +259,7 @@ static kr_column encode_new(kr_work *w, kr_index *index, const kr_column *string
 {
     const uint32_t mark = kr_work_mark(w);
     kr_column keys = encode(w, index->texts, strings, what);
-    if (!kr_work_goes_on(w) || kr_texts_first_missing(w, index->texts, strings, keys.data) == UINT64_MAX)
+    if (!kr_work_goes_on(w) || kr_texts_first_missing(w, index->texts->n, strings, keys.data) == UINT64_MAX)
         return keys;
     kr_work_give_since(w, mark);
     grow(w, index, strings, what);
@@ -271,7 +271,8 @@ static kr_column bring_codes(kr_work *w, const kr_texts *texts, const kr_column 
 {
     const kr_column here = kr_column_bring(w, codes, "a copy of codes");
     uint32_t code = 0;
-    const uint64_t row = kr_work_goes_on(w) ? kr_texts_first_missing(w, texts, &here, here.data) : UINT64_MAX;
+    const uint64_t row =
+        kr_work_goes_on(w) ? kr_texts_first_missing(w, texts->n, &here, here.data) : UINT64_MAX;
     if (row == UINT64_MAX)
         return here;
     kr_work_read(w, &code, (const uint32_t *)here.data + row, sizeof code);

@@ -83,10 +83,11 @@ void kr_texts_count(kr_work *work, const kr_texts *texts, const kr_column *strin
 /* The KR_COUNT_* of either end of a kr_texts_bound. */
 uint32_t kr_texts_end(uint32_t how, int is_upper);
 
-/* The first row of a column that is not NULL and whose code, in device memory, is none of the dictionary's,
- * as KR_NO_ROW; UINT64_MAX: there is none. Blocks. */
-uint64_t kr_texts_first_missing(kr_work *work, const kr_texts *texts, const kr_column *column,
-                                const uint32_t *codes);
+/* The first row of a column that is not NULL and whose code, in device memory, is none of a dictionary of n
+ * texts, as KR_NO_ROW; UINT64_MAX: there is none. Blocks. */
+uint64_t kr_texts_first_missing(kr_work *work, uint64_t n, const kr_column *column, const uint32_t *codes);
+/* The same of a column of codes wherever it is; piece by piece where it is brought to the device. */
+uint64_t kr_texts_find_missing(kr_work *work, uint64_t n, const kr_column *codes);
 
 /* Adds codes low .. high; 0: there is no memory, which it has reported. */
 typedef struct kr_texts_runs {

@@ -36,7 +36,7 @@ static void grow(kr_work *work, const kr_table *table, const kr_column *columns,
 {
     const kr_table_dictionary *dictionary = kr_table_dictionary_of(table, c);
     kr_texts **grown = texts->grown + (dictionary - table->dictionaries);
-    const uint64_t row = kr_texts_first_missing(work, later(table, texts, c), columns + c, codes);
+    const uint64_t row = kr_texts_first_missing(work, later(table, texts, c)->n, columns + c, codes);
     if (!kr_work_goes_on(work) || row == UINT64_MAX)
         return;
     if (dictionary->is_shared) {

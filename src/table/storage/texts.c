@@ -96,7 +96,7 @@ static void check_found(kr_work *work, const kr_texts *texts, const kr_column *c
 {
     if (!kr_work_goes_on(work))
         return;
-    const uint64_t row = kr_texts_first_missing(work, texts, column, codes);
+    const uint64_t row = kr_texts_first_missing(work, texts->n, column, codes);
     if (kr_work_goes_on(work) && row != UINT64_MAX)
         KR_STEP(work,
                 kr_fail(work->err, KR_ERR_ARGUMENT,
@@ -165,7 +165,7 @@ void kr_table_check_codes(kr_work *work, const kr_table_codes *of)
     uint32_t code = 0;
     if (!kr_work_goes_on(work))
         return;
-    const uint64_t row = kr_texts_first_missing(work, of->texts, of->column, codes);
+    const uint64_t row = kr_texts_first_missing(work, of->texts->n, of->column, codes);
     if (!kr_work_goes_on(work) || row == UINT64_MAX)
         return;
     kr_work_read(work, &code, codes + row, sizeof code);
