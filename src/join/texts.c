@@ -8,13 +8,11 @@ kr_assert_fits(char[KR_BY_MOST], KR_GROUPS_MOST);
 
 /* ---- Dictionaries ------------------------------------------------------------------------------- */
 
-/* NULL after a failure. */
-static kr_texts *make(kr_work *w, const kr_column *strings, uint32_t is_ordered, const char *what)
+/* Of one side, and its codes; NULL after a failure. */
+static kr_texts *make(kr_work *w, const kr_column *strings, uint32_t is_ordered, const char *what,
+                      kr_column *codes)
 {
-    const kr_texts_design design = {.is_ordered = is_ordered, .what = what};
-    kr_texts *texts = NULL;
-    KR_STEP(w, kr_texts_make(w->device, &design, strings, w->stream, &texts, w->err));
-    return kr_work_goes_on(w) ? texts : NULL;
+    return kr_work_goes_on(w) ? kr_texts_make_with_codes(w, is_ordered, strings, what, HELP, codes) : NULL;
 }
 
 static void encode(kr_work *w, const kr_texts *texts, const kr_column *strings, const char *what,
@@ -44,10 +42,11 @@ static uint64_t encode_equal(kr_work *w, const kr_column *left, const kr_column 
                              kr_column *right_codes)
 {
     const int of_left = left->count < right->count;
-    kr_texts *texts = make(w, of_left ? left : right, 0, of_left ? "the left side" : "the right side");
+    kr_texts *texts = of_left ? make(w, left, 0, "the left side", left_codes)
+                              : make(w, right, 0, "the right side", right_codes);
     const uint64_t n = texts ? texts->n : 0;
-    encode(w, texts, left, "the left side", left_codes);
-    encode(w, texts, right, "the right side", right_codes);
+    encode(w, texts, of_left ? right : left, of_left ? "the right side" : "the left side",
+           of_left ? right_codes : left_codes);
     kr_texts_release(texts, w->stream);
     return n;
 }
@@ -55,10 +54,9 @@ static uint64_t encode_equal(kr_work *w, const kr_column *left, const kr_column 
 /* Ranges of texts are ranges of codes of the values. */
 static uint64_t encode_ranges(kr_work *w, const kr_join_job *job, kr_column columns[3])
 {
-    kr_texts *texts = make(w, job->left, 1, "the left side");
+    kr_texts *texts = make(w, job->left, 1, "the left side", &columns[0]);
     const kr_texts_probes ranges = {.lower = job->right, .upper = job->right_upper};
     const uint64_t n = texts ? texts->n : 0;
-    encode(w, texts, job->left, "the left side", &columns[0]);
     if (kr_work_goes_on(w))
         kr_texts_make_keys(w, texts, &ranges, &columns[1]);
     kr_texts_release(texts, w->stream);
@@ -184,11 +182,10 @@ void kr_join_texts_columns(kr_work *w, const kr_columns_job *job, kr_join *join)
 /* The right times are texts of the dictionary, and each left one becomes the nearest of them. */
 static void encode_times(kr_work *w, kr_asof_job *job, kr_column *left, kr_column *right)
 {
-    kr_texts *texts = make(w, job->right, 1, "the right time");
+    kr_texts *texts = make(w, job->right, 1, "the right time", right);
     const kr_texts_probes probes = {.lower = job->left};
     if (kr_work_goes_on(w))
         KR_STEP(w, kr_texts_check_probes(texts, 0, &job->near, w->err));
-    encode(w, texts, job->right, "the right time", right);
     if (kr_work_goes_on(w))
         kr_texts_make_nearest(w, texts, &probes, &job->near, left);
     kr_texts_release(texts, w->stream);
@@ -240,7 +237,9 @@ void kr_join_texts_encode_intervals(kr_work *w, kr_overlap_job *job, kr_column c
         }
         return;
     }
-    kr_texts *texts = make(w, all[0], 1, names[0]);
+    const kr_texts_design design = {.is_ordered = 1, .what = names[0]};
+    kr_texts *texts = NULL;
+    KR_STEP(w, kr_texts_make(w->device, &design, all[0], w->stream, &texts, w->err));
     for (int i = 1; i < 4 && kr_work_goes_on(w); ++i) {
         kr_texts *more = kr_texts_merge(w, texts, all[i], names[i]);
         kr_texts_release(texts, w->stream);

@@ -49,16 +49,12 @@ static void encode_columns(kr_work *w, const kr_spec *spec, const kr_column *col
 {
     for (uint32_t j = 0; j < n; ++j) {
         const column_name name = name_of("the columns", j);
-        const kr_texts_design design = {.is_ordered = (uint32_t)kr_texts_are_ordered(spec),
-                                        .what = name.text};
         p->codes[j] = columns[j];
         if (columns[j].dictionary)
             check_codes(w, &columns[j], KR_NO_ROW, name.text);
-        if (!kr_strings_are(columns[j].type))
-            continue;
-        KR_STEP(w, kr_texts_make(w->device, &design, &columns[j], w->stream, &p->texts[j], w->err));
-        if (kr_work_goes_on(w))
-            p->codes[j] = kr_texts_make_codes(w, p->texts[j], &columns[j], name.text, HELP);
+        if (kr_strings_are(columns[j].type) && kr_work_goes_on(w))
+            p->texts[j] = kr_texts_make_with_codes(w, (uint32_t)kr_texts_are_ordered(spec), &columns[j],
+                                                   name.text, HELP, &p->codes[j]);
     }
 }
 

@@ -33,6 +33,19 @@ static void find_hashes(kr_work *w, const kr_texts *texts, const kr_strings *row
     kr_work_give_since(w, mark);
 }
 
+void kr_texts_find_hashed(kr_work *w, const kr_texts *texts, const kr_strings *rows, uint64_t *hashes,
+                          uint64_t n, uint32_t *codes)
+{
+    kr_strings part = *rows;
+    if (!texts->table)
+        kr_work_fill(w, codes, 0xFF, n * sizeof *codes);
+    for (uint64_t first = 0, size; texts->table && first < n && kr_work_goes_on(w); first += size) {
+        size = n - first < GPU_ROWS ? n - first : GPU_ROWS;
+        part.validity_offset = rows->validity_offset + first;
+        find_hashes(w, texts, &part, hashes + first, size, codes + first);
+    }
+}
+
 void kr_texts_find(kr_work *w, const kr_texts *texts, const kr_column *strings, const char *what,
                    uint32_t *codes)
 {

@@ -102,25 +102,32 @@ int kr_texts_are_ordered(const kr_spec *spec)
 kr_need kr_texts_index_need(const kr_column *strings, kr_need codes)
 {
     const kr_need texts = kr_texts_need(strings);
-    const uint64_t later = texts.footprint_nbytes + strings->count * sizeof(uint32_t) + codes.peak_nbytes;
+    const uint64_t nbytes = strings->count * sizeof(uint32_t);
+    const uint64_t first = texts.peak_nbytes + nbytes;
+    const uint64_t later = texts.footprint_nbytes + nbytes + codes.peak_nbytes;
     return (kr_need){
         .footprint_nbytes = texts.footprint_nbytes + codes.footprint_nbytes,
-        .peak_nbytes = texts.peak_nbytes > later ? texts.peak_nbytes : later,
+        .peak_nbytes = first > later ? first : later,
     };
 }
 
-/* Codes of rows, with the NULLs of the column. Scratch memory. */
+/* Codes of rows as a column, with the NULLs of that of the texts. */
+static kr_column name_codes(const kr_texts *texts, const kr_column *strings, const uint32_t *codes)
+{
+    return (kr_column){.type = KR_U32,
+                       .count = strings->count,
+                       .data = codes,
+                       .validity = strings->validity,
+                       .validity_offset = strings->validity_offset,
+                       .dictionary = texts->id};
+}
+
+/* In scratch memory. */
 static kr_column encode(kr_work *w, const kr_texts *texts, const kr_column *strings, const char *what)
 {
-    kr_column keys = {.type = KR_U32,
-                      .count = strings->count,
-                      .validity = strings->validity,
-                      .validity_offset = strings->validity_offset,
-                      .dictionary = texts->id};
-    uint32_t *codes = kr_work_take(w, keys.count * sizeof *codes, "codes of texts");
+    uint32_t *codes = kr_work_take(w, strings->count * sizeof *codes, "codes of texts");
     kr_texts_find(w, texts, strings, what, codes);
-    keys.data = codes;
-    return keys;
+    return name_codes(texts, strings, codes);
 }
 
 void kr_texts_give_index(kr_index *index, const kr_texts *texts)
@@ -136,12 +143,15 @@ void kr_texts_give_index(kr_index *index, const kr_texts *texts)
 static void build(kr_work *w, const kr_spec *spec, const kr_column *strings, const uint32_t *row_ids,
                   kr_index **made)
 {
-    const kr_texts_design design = {.is_ordered = (uint32_t)kr_texts_are_ordered(spec), .what = "keys"};
+    const kr_texts_design design = {
+        .is_ordered = (uint32_t)kr_texts_are_ordered(spec),
+        .what = "keys",
+        .codes = kr_work_take(w, strings->count * sizeof *design.codes, "codes of texts")};
     kr_texts *texts = NULL;
     KR_STEP(w, kr_texts_make(w->device, &design, strings, w->stream, &texts, w->err));
     if (!kr_work_goes_on(w))
         return;
-    const kr_column keys = encode(w, texts, strings, "keys");
+    const kr_column keys = name_codes(texts, strings, design.codes);
     KR_STEP(w, kr_index_make(w->device, spec, &keys, row_ids, w->stream, made, w->err));
     kr_work_give_since(w, 0);
     if (kr_work_goes_on(w)) {

@@ -89,12 +89,11 @@ void kr_texts_release(kr_texts *texts, kr_stream *stream)
 
 /* ---- Making one ---------------------------------------------------------------------------------- */
 
-/* The first rows of all texts, under a seed that tells all of them apart. */
+/* The first rows of all texts, under a seed that tells all of them apart, and the hashes of rows under it. */
 static kr_texts_distinct find_distinct(kr_work *w, kr_texts *made, const kr_texts_design *design,
-                                       const kr_strings *rows, uint64_t n)
+                                       const kr_strings *rows, uint64_t n, uint64_t *hashes)
 {
     kr_texts_distinct distinct = {0};
-    uint64_t *hashes = kr_work_take(w, n * sizeof *hashes, "hashes of texts");
     uint64_t *bad = kr_work_counters(w, 1);
     made->hash_mask = design->first_mask ? design->first_mask : UINT64_MAX;
     for (int is_made = 0; !is_made && kr_work_goes_on(w);) {
@@ -110,7 +109,6 @@ static kr_texts_distinct find_distinct(kr_work *w, kr_texts *made, const kr_text
             KR_STEP(w, kr_fail(w->err, KR_ERR_INTERNAL, "texts share a hash under %u seeds", made->reseeds));
     }
     kr_work_give(w, bad);
-    kr_work_give(w, hashes);
     kr_work_lap(w, "distinct");
     return distinct;
 }
@@ -164,7 +162,10 @@ static void make(kr_work *w, kr_texts *made, const kr_texts_design *design, cons
     kr_strings rows = kr_strings_bring(w, strings, &open, 0, n, design->what ? design->what : "texts");
     kr_texts_measure_all(w, &rows, n);
     kr_work_lap(w, "copy");
-    const kr_texts_distinct distinct = find_distinct(w, made, design, &rows, n);
+    uint64_t *hashes = kr_work_take(w, n * sizeof *hashes, "hashes of texts");
+    const kr_texts_distinct distinct = find_distinct(w, made, design, &rows, n, hashes);
+    if (!design->codes)
+        kr_work_give(w, hashes);
     made->n = distinct.n;
     if (made->is_ordered)
         kr_texts_order(w, &rows, distinct.rows, distinct.n, &made->layers);
@@ -173,6 +174,8 @@ static void make(kr_work *w, kr_texts *made, const kr_texts_design *design, cons
     kr_work_give(w, distinct.rows);
     if (made->n && kr_work_goes_on(w))
         made->table = make_table(w, made);
+    if (design->codes && kr_work_goes_on(w))
+        kr_texts_find_hashed(w, made, &rows, hashes, n, design->codes);
     made->offsets = kr_work_keep(w, made->offsets.data);
     made->bytes = kr_work_keep(w, made->bytes.data);
     made->layers.slices = kr_work_keep(w, made->layers.slices.data);

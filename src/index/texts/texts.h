@@ -41,6 +41,7 @@ typedef struct kr_texts_design {
     uint32_t is_ordered;
     uint64_t first_mask; /* of the first seed's hashes, for tests of texts that share one; 0: all bits */
     const char *what;    /* the column's name in errors; NULL: "texts" */
+    uint32_t *codes;     /* NULL, or device memory that gets the code of each row; KR_NO_ROW of NULL */
 } kr_texts_design;
 
 /* "ranges=on", "ranges=off"; NULL or "": ranges=on. */
@@ -135,6 +136,10 @@ int kr_texts_find_distinct(kr_work *work, const kr_strings *strings, uint64_t n,
                            kr_texts_distinct *distinct);
 void kr_texts_hash_rows(kr_work *work, const kr_texts *texts, const kr_strings *strings, uint64_t n,
                         uint64_t *hashes, uint64_t *bad);
+/* The codes of rows of the column that the dictionary was made of, by their hashes alone: equal ones are of
+ * one text. `rows` says which of the n rows are NULL. */
+void kr_texts_find_hashed(kr_work *work, const kr_texts *texts, const kr_strings *rows, uint64_t *hashes,
+                          uint64_t n, uint32_t *codes);
 /* Where each level begins, and the end of the last. */
 void kr_texts_level_starts(uint64_t n_slices, uint64_t starts[KR_TEXTS_LEVELS + 1]);
 /* Orders rows[0 .. n - 1] of distinct texts by these, and makes the layers, scratch memory of the work. */

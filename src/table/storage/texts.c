@@ -108,8 +108,9 @@ static void check_found(kr_work *work, const kr_texts *texts, const kr_column *c
 static void encode(kr_work *work, kr_table *table, const kr_table_job *job, uint32_t c)
 {
     char what[64];
-    const kr_texts_design design = {.is_ordered = 1, .what = what};
     const kr_column *column = job->columns + c;
+    uint32_t *codes = kr_work_take(work, column->count * sizeof *codes, "codes of texts");
+    const kr_texts_design design = {.is_ordered = 1, .what = what, .codes = codes};
     const kr_texts *shared = shared_of(job, c), *texts = shared;
     kr_resident *resident = table->residents + c;
     kr_column *on_device = table->columns + c;
@@ -122,10 +123,10 @@ static void encode(kr_work *work, kr_table *table, const kr_table_job *job, uint
     if (!kr_work_goes_on(work))
         return;
     kr_table_add_texts(table, c, texts, shared != NULL);
-    uint32_t *codes = kr_work_take(work, column->count * sizeof *codes, "codes of texts");
-    kr_texts_find(work, texts, column, what, codes);
-    if (shared)
+    if (shared) {
+        kr_texts_find(work, texts, column, what, codes);
         check_found(work, shared, column, table->names[c], codes);
+    }
     resident->data = kr_work_keep(work, codes);
     *on_device = (kr_column){
         .type = KR_U32, .count = column->count, .data = resident->data.data, .dictionary = texts->id};
