@@ -13,21 +13,23 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-enum { COLUMNS = 12, ROWS_MOST = 6000, TEXT_NBYTES = 1 << 16, TABLES = 6, CONDITIONS = 150 };
+enum { COLUMNS = 13, ROWS_MOST = 6000, TEXT_NBYTES = 1 << 16, TABLES = 6, CONDITIONS = 150 };
 
 /* u64 without the values that SQLite has no integer for. Dates and times are integers to SQLite. */
 static const struct column {
     const char *name;
     kr_type type;
 } shape[COLUMNS] = {
-    {"a", KR_U8},  {"b", KR_I8},  {"c", KR_U16}, {"d", KR_I16}, {"e", KR_U32}, {"f", KR_I32},
-    {"g", KR_U64}, {"h", KR_I64}, {"i", KR_F32}, {"j", KR_F64}, {"k", KR_I32}, {"l", KR_TIMESTAMP64},
+    {"a", KR_U8},  {"b", KR_I8},          {"c", KR_U16},    {"d", KR_I16}, {"e", KR_U32},
+    {"f", KR_I32}, {"g", KR_U64},         {"h", KR_I64},    {"i", KR_F32}, {"j", KR_F64},
+    {"k", KR_I32}, {"l", KR_TIMESTAMP64}, {"m", KR_STRING},
 };
 
 typedef struct table {
     kr_column columns[COLUMNS];
     void *data[COLUMNS];
     uint8_t *validity[COLUMNS];
+    char *bytes; /* of the texts, whose offsets are their data */
     uint64_t n;
     sqlite3 *sqlite;
     kr_table *scanned;
@@ -70,6 +72,27 @@ static void store(kr_type type, void *data, uint64_t i, int64_t integer, double 
     }
 }
 
+/* Few letters, so that texts begin alike and patterns nearly match; also characters of two bytes, and what
+ * patterns and literals are made of. */
+enum { TEXT_PARTS = 6, TEXT_MOST = 25 * TEXT_PARTS };
+static uint32_t text_of(kr_rng *rng, int is_pattern, char *text)
+{
+    static const char *const parts[] = {"a", "b", "a", "\xC3\xA9", "B", "https://www.example.com/",
+                                        "'", "!", "%", "_",        "%", "_"};
+    uint32_t n = 0;
+    for (uint64_t left = kr_rng_below(rng, TEXT_PARTS + 1); left; --left) {
+        const char *part = parts[kr_rng_below(rng, is_pattern ? 12 : kr_rng_below(rng, 8) ? 4 : 10)];
+        memcpy(text + n, part, strlen(part));
+        n += (uint32_t)strlen(part);
+    }
+    return n;
+}
+
+static void store_text(kr_rng *rng, char *bytes, int32_t *offsets, uint64_t i)
+{
+    offsets[i + 1] = offsets[i] + (int32_t)text_of(rng, 0, bytes + offsets[i]);
+}
+
 static void run_sql(sqlite3 *sqlite, const char *text)
 {
     char *message = NULL;
@@ -82,6 +105,9 @@ static void bind(sqlite3_stmt *insert, const table *t, uint32_t c, uint64_t i, i
     const int at = (int)c + 1;
     if (!(t->validity[c][(i + 3) / 8] >> ((i + 3) % 8) & 1))
         sqlite3_bind_null(insert, at);
+    else if (shape[c].type == KR_STRING)
+        sqlite3_bind_text(insert, at, t->bytes + ((int32_t *)t->data[c])[i],
+                          ((int32_t *)t->data[c])[i + 1] - ((int32_t *)t->data[c])[i], SQLITE_TRANSIENT);
     else if (shape[c].type == KR_F32)
         sqlite3_bind_double(insert, at, (double)((float *)t->data[c])[i]);
     else if (shape[c].type == KR_F64)
@@ -94,14 +120,18 @@ static void bind(sqlite3_stmt *insert, const table *t, uint32_t c, uint64_t i, i
 static void fill(table *t, kr_rng *rng)
 {
     sqlite3_stmt *insert = NULL;
-    run_sql(t->sqlite, "create table t(a,b,c,d,e,f,g,h,i,j,k,l)");
-    sqlite3_prepare_v2(t->sqlite, "insert into t values(?,?,?,?,?,?,?,?,?,?,?,?)", -1, &insert, NULL);
+    run_sql(t->sqlite, "create table t(a,b,c,d,e,f,g,h,i,j,k,l,m)");
+    sqlite3_prepare_v2(t->sqlite, "insert into t values(?,?,?,?,?,?,?,?,?,?,?,?,?)", -1, &insert, NULL);
     run_sql(t->sqlite, "begin");
     for (uint64_t i = 0; i < t->n; ++i) {
         for (uint32_t c = 0; c < COLUMNS; ++c) {
-            const int64_t integer =
-                shape[c].type == KR_F32 || shape[c].type == KR_F64 ? 0 : integer_of(rng, shape[c].type);
-            store(shape[c].type, t->data[c], i, integer, t->is_clustered ? (double)(i / 256) : real_of(rng));
+            const int is_integer = shape[c].type < KR_F32 || shape[c].type == KR_TIMESTAMP64;
+            const int64_t integer = is_integer ? integer_of(rng, shape[c].type) : 0;
+            if (shape[c].type == KR_STRING)
+                store_text(rng, t->bytes, t->data[c], i);
+            else
+                store(shape[c].type, t->data[c], i, integer,
+                      t->is_clustered ? (double)(i / 256) : real_of(rng));
             if (c % 3 == 0 || kr_rng_below(rng, 6))
                 t->validity[c][(i + 3) / 8] |= (uint8_t)(1 << (i + 3) % 8);
             bind(insert, t, c, i, integer);
@@ -121,6 +151,8 @@ static void open_table(table *t, kr_rng *rng, kr_device *device, const char *spe
     t->n = n;
     t->is_clustered = kr_rng_below(rng, 2) == 0;
     assert_int_equal(sqlite3_open(":memory:", &t->sqlite), SQLITE_OK);
+    run_sql(t->sqlite, "pragma case_sensitive_like = on");
+    t->bytes = malloc(n * TEXT_MOST + 1);
     for (uint32_t c = 0; c < COLUMNS; ++c) {
         t->data[c] = calloc(n + 1, 8);
         t->validity[c] = calloc(n / 8 + 2, 1);
@@ -133,6 +165,8 @@ static void open_table(table *t, kr_rng *rng, kr_device *device, const char *spe
                                     .data = t->data[c],
                                     .validity = c % 3 == 0 ? NULL : t->validity[c],
                                     .validity_offset = c % 3 == 0 ? 0 : 3};
+    t->columns[COLUMNS - 1].reserved_words[0] = (uintptr_t)t->bytes;
+    t->columns[COLUMNS - 1].reserved_words[1] = (uint64_t)((int32_t *)t->data[COLUMNS - 1])[n];
     const kr_status status =
         kr_table_create(device, spec, t->columns, names, COLUMNS, NULL, NULL, &t->scanned, &err);
     if (status == KR_ERR_UNSUPPORTED) {
@@ -147,6 +181,7 @@ static void close_table(table *t)
 {
     kr_table_destroy(t->scanned);
     sqlite3_close(t->sqlite);
+    free(t->bytes);
     for (uint32_t c = 0; c < COLUMNS; ++c) {
         free(t->validity[c]);
         free(t->data[c]);
@@ -171,9 +206,43 @@ static void put(writer *w, const char *text)
     w->n += n;
 }
 
+/* In quotes, with those of the text written twice. */
+static void put_text(writer *w, int is_pattern)
+{
+    char text[TEXT_MOST], quoted[2 * TEXT_MOST + 3] = "'";
+    const uint32_t n = text_of(w->rng, is_pattern, text);
+    size_t at = 1;
+    for (uint32_t i = 0; i < n; ++i) {
+        quoted[at++] = text[i];
+        if (text[i] == '\'')
+            quoted[at++] = '\'';
+    }
+    quoted[at++] = '\'';
+    quoted[at] = 0;
+    put(w, kr_rng_below(w->rng, 24) ? quoted : "NULL");
+}
+
+/* A pattern must not end with its escape, which SQLite allows: behind it stands %. */
+static void put_like(writer *w, const char *name)
+{
+    const int has_escape = kr_rng_below(w->rng, 3) == 0;
+    put(w, name);
+    put(w, kr_rng_below(w->rng, 2) ? " like " : " NOT LIKE ");
+    put_text(w, 1);
+    if (has_escape && w->text[w->n - 1] == '\'') {
+        w->text[--w->n] = 0;
+        put(w, "%'");
+    }
+    put(w, has_escape ? " escape '!'" : "");
+}
+
 static void put_value(writer *w, kr_type type)
 {
     char text[64];
+    if (type == KR_STRING) {
+        put_text(w, 0);
+        return;
+    }
     const uint64_t which = kr_rng_below(w->rng, 24);
     const int is_real = type == KR_F32 || type == KR_F64;
     if (which == 0)
@@ -211,6 +280,10 @@ static void put_comparison(writer *w)
     while (w->masked >> at & 1)
         at = (at + 1) % COLUMNS;
     const struct column *c = &shape[at];
+    if (c->type == KR_STRING && kr_rng_below(w->rng, 2)) {
+        put_like(w, c->name);
+        return;
+    }
     switch (kr_rng_below(w->rng, 8)) {
     case 0:
         put(w, c->name);
@@ -356,7 +429,7 @@ static uint32_t all_but(kr_rng *rng, uint64_t n)
 static void write_batch(kr_rng *rng, uint32_t n, int columns, int whole)
 {
     const uint32_t of[4] = {(uint32_t)kr_rng_below(rng, 3), 3 + (uint32_t)kr_rng_below(rng, 3),
-                            6 + (uint32_t)kr_rng_below(rng, 3), 9 + (uint32_t)kr_rng_below(rng, 3)};
+                            6 + (uint32_t)kr_rng_below(rng, 3), 9 + (uint32_t)kr_rng_below(rng, 4)};
     const uint32_t masked = all_but(rng, 1 + kr_rng_below(rng, COLUMNS));
     for (uint32_t i = 0; i < n; ++i) {
         writer w = {rng, texts[i], BATCH_TEXT, columns, masked};
