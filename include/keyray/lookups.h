@@ -179,9 +179,9 @@ typedef struct kr_nearest_options {
  * Memory:  as kr_index_lookup.
  * Stream:  as kr_index_lookup.
  * Threads: as kr_index_lookup.
- * Errors:  as kr_index_lookup; KR_ERR_UNSUPPORTED (the kind lacks KR_CAN_NEAREST); KR_ERR_ARGUMENT for a
- *          tolerance that is negative, is NaN, or is not for the type; KR_ERR_LIMIT for one that no two
- *          values of the type exceed.
+ * Errors:  as kr_index_lookup; KR_ERR_UNSUPPORTED (the kind lacks KR_CAN_NEAREST; keys are texts, or codes of
+ * a dictionary, and a tolerance or KR_NEAREST_EITHER is asked for); KR_ERR_ARGUMENT for a tolerance that is
+ * negative, is NaN, or is not for the type; KR_ERR_LIMIT for one that no two values of the type exceed.
  *
  * @param options  NULL: the largest key <= probe, however far
  */

@@ -43,7 +43,9 @@ kr_status kr_join_create_asof(kr_device *device, const char *spec, const kr_colu
     kr_work w = kr_work_on(device, NULL, err);
     check_columns(&w, &job);
     job.type = read_type(&w, options);
-    KR_STEP(&w, kr_nearby_make(kr_strings_are(left->type) ? KR_U32 : left->type, nearest, &job.near, err));
+    const int is_text = kr_work_goes_on(&w) && kr_strings_are(left->type);
+    KR_STEP(&w, kr_nearby_make(is_text ? KR_U32 : left->type, is_text || left->dictionary, nearest, &job.near,
+                               err));
     kr_join *made = kr_call_join_begin(&w);
     if (made)
         kr_join_texts_asof(&w, &job, made);

@@ -181,7 +181,7 @@ static void make_texts_query(kr_work *w, kr_call *c, const kr_wanted *wanted, kr
     const int is_range = wanted->is_range || wanted->how;
     const kr_texts_probes probes = {wanted->lower, wanted->is_range ? wanted->upper : NULL, wanted->how,
                                     wanted->enqueues};
-    KR_STEP(w, kr_texts_check_probes(texts, is_range, wanted->is_nearest ? near : NULL, w->err));
+    KR_STEP(w, kr_texts_check_probes(texts, is_range || wanted->is_nearest, w->err));
     KR_STEP(w, wanted->is_nearest ? kr_kind_check(c->index->spec.kind, KR_CAN_NEAREST, w->err)
                                   : kr_query_check(c->index->spec.kind, is_range, w->err));
     if (!kr_work_goes_on(w))
@@ -204,7 +204,8 @@ void kr_call_make_query(kr_work *w, kr_call *c, const kr_wanted *wanted)
         return;
     }
     if (wanted->is_nearest)
-        KR_STEP(w, kr_nearby_make(c->index->info.type, wanted->nearest, &near, w->err));
+        KR_STEP(w, kr_nearby_make(c->index->info.type, c->index->dictionary != 0, wanted->nearest, &near,
+                                  w->err));
     if (kr_work_goes_on(w) && kr_strings_are(wanted->lower->type))
         make_texts_query(w, c, wanted, &near);
     if (!kr_work_goes_on(w))

@@ -171,8 +171,8 @@ static kr_status check_last(const kr_index *index, const kr_column_probes *read,
                        "kr_column_probes.how is for texts, but column %u of the probes is %s: use upper",
                        last, kr_type_name(read->columns[last].type));
     if (read->nearest) {
-        status =
-            kr_nearby_make((kr_type)index->composite->columns[last].type, read->nearest, &probes->near, err);
+        const kr_composite_column *of = &index->composite->columns[last];
+        status = kr_nearby_make((kr_type)of->type, of->dictionary != 0, read->nearest, &probes->near, err);
         return status == KR_OK ? kr_query_check_composite(index, probes, err) : status;
     }
     if (!read->upper)

@@ -67,7 +67,7 @@ static uint64_t encode_ranges(kr_work *w, const kr_join_job *job, kr_column colu
 static void encode_for_index(kr_work *w, kr_join_job *job, kr_column columns[3])
 {
     const kr_texts_probes probes = {.lower = job->left, .upper = job->left_upper};
-    KR_STEP(w, kr_texts_check_probes(job->right_index->texts, job->left_upper != NULL, NULL, w->err));
+    KR_STEP(w, kr_texts_check_probes(job->right_index->texts, job->left_upper != NULL, w->err));
     KR_STEP(w, kr_index_await(job->right_index, w->stream, w->err));
     if (kr_work_goes_on(w))
         kr_texts_make_keys(w, job->right_index->texts, &probes, columns);
@@ -184,8 +184,6 @@ static void encode_times(kr_work *w, kr_asof_job *job, kr_column *left, kr_colum
 {
     kr_texts *texts = make(w, job->right, 1, "the right time", right);
     const kr_texts_probes probes = {.lower = job->left};
-    if (kr_work_goes_on(w))
-        KR_STEP(w, kr_texts_check_probes(texts, 0, &job->near, w->err));
     if (kr_work_goes_on(w))
         kr_texts_make_nearest(w, texts, &probes, &job->near, left);
     kr_texts_release(texts, w->stream);

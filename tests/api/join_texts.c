@@ -433,6 +433,19 @@ static void check_refused(void)
             kr_join_create_asof(device, "best", text, other, NULL, NULL, 0, &either, NULL, &join, &err));
     REFUSED(KR_ERR_UNSUPPORTED,
             kr_join_create_asof(device, "best", text, other, NULL, NULL, 0, &near, NULL, &join, &err));
+    CHECK(kr_join_create_asof(device, "best", text, text, text, text, 1, &near, NULL, &join, &said) ==
+          KR_ERR_UNSUPPORTED);
+    CHECK(strstr(said.text, "no distances") && strstr(said.text, "tolerance") &&
+          strstr(said.text, "limited"));
+    CHECK(kr_join_create_asof(device, "best", text, text, text, text, 1, &either, NULL, &join, &said) ==
+          KR_ERR_UNSUPPORTED);
+    CHECK(strstr(said.text, "KR_NEAREST_EITHER"));
+    REFUSED(KR_ERR_UNSUPPORTED,
+            kr_join_create_asof(device, "best", &codes, &codes, NULL, NULL, 0, &near, NULL, &join, &err));
+    WORKS(kr_join_create_asof(device, "best", &codes, &codes, NULL, NULL, 0, NULL, NULL, &join, &err));
+    kr_join_destroy(join);
+    WORKS(kr_join_create_asof(device, "best", &number, &number, other, other, 1, &near, NULL, &join, &err));
+    kr_join_destroy(join); /* texts as groups, and times that are numbers */
     REFUSED(KR_ERR_UNSUPPORTED, kr_join_create_range(device, "hash", text, other, other, NULL, &join, &err));
     text->dictionary = 3;
     REFUSED(KR_ERR_ARGUMENT, kr_join_create(device, "best", text, other, NULL, &join, &err));

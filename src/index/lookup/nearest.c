@@ -43,7 +43,19 @@ static kr_status check_tolerance(kr_type type, const kr_nearest_options *options
     return KR_OK;
 }
 
-kr_status kr_nearby_make(kr_type type, const kr_nearest_options *options, kr_nearby *near, kr_error *err)
+static kr_status check_texts(const kr_nearest_options *options, kr_error *err)
+{
+    if (options->side != KR_NEAREST_EITHER && !options->limited)
+        return KR_OK;
+    return kr_fail(err, KR_ERR_UNSUPPORTED,
+                   "texts have an order, but no distances from each other: kr_nearest_options.%s",
+                   options->limited
+                       ? "tolerance does not work for them; set limited to 0, or give times as numbers"
+                       : "side is KR_NEAREST_BELOW or KR_NEAREST_ABOVE for them, not KR_NEAREST_EITHER");
+}
+
+kr_status kr_nearby_make(kr_type type, int are_texts, const kr_nearest_options *options, kr_nearby *near,
+                         kr_error *err)
 {
     static const uint32_t sides[] = {KR_NEAR_BELOW, KR_NEAR_BELOW, KR_NEAR_ABOVE,
                                      KR_NEAR_BELOW | KR_NEAR_ABOVE};
@@ -52,6 +64,8 @@ kr_status kr_nearby_make(kr_type type, const kr_nearest_options *options, kr_nea
     kr_status status = options ? kr_struct_read(&kr_struct_nearest_options, options, &given, err) : KR_OK;
     if (status == KR_OK)
         status = check_words(&given, err);
+    if (status == KR_OK && are_texts)
+        status = check_texts(&given, err);
     if (status == KR_OK)
         status = check_tolerance(type, &given, err);
     if (status != KR_OK)

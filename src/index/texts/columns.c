@@ -163,10 +163,9 @@ kr_status kr_texts_update_columns(kr_index *index, const kr_column *inserted, co
 kr_status kr_texts_check_columns(const kr_index *index, const kr_composite_probes *probes, kr_error *err)
 {
     const uint32_t last = probes->n - 1;
-    const int is_range = probes->has_upper || probes->how;
+    const int needs_order = probes->has_upper || probes->how || probes->near.how;
     return kr_strings_are(probes->columns[last].type)
-               ? kr_texts_check_probes(index->composite->columns[last].texts, is_range,
-                                       probes->near.how ? &probes->near : NULL, err)
+               ? kr_texts_check_probes(index->composite->columns[last].texts, needs_order, err)
                : KR_OK;
 }
 

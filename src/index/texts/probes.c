@@ -70,18 +70,13 @@ void kr_texts_make_nearest(kr_work *w, const kr_texts *texts, const kr_texts_pro
     kr_work_lap(w, "texts");
 }
 
-kr_status kr_texts_check_probes(const kr_texts *texts, int is_range, const kr_nearby *near, kr_error *err)
+kr_status kr_texts_check_probes(const kr_texts *texts, int needs_order, kr_error *err)
 {
-    const uint32_t sides = KR_NEAR_BELOW | KR_NEAR_ABOVE;
-    if ((is_range || near) && !texts->is_ordered)
+    if (needs_order && !texts->is_ordered)
         return kr_fail(
             err, KR_ERR_UNSUPPORTED,
             "codes of this dictionary are not in the order of their texts (ranges=off): for ranges and "
             "nearest texts, use a dictionary with ranges=on, or an index of an ordered kind");
-    if (near && ((near->how & sides) == sides || near->how & KR_NEAR_LIMITED))
-        return kr_fail(
-            err, KR_ERR_UNSUPPORTED,
-            "texts have no distances: look up KR_NEAREST_BELOW or KR_NEAREST_ABOVE, without a tolerance");
     return KR_OK;
 }
 

@@ -19,9 +19,9 @@ void kr_texts_make_keys(kr_work *work, const kr_texts *texts, const kr_texts_pro
 void kr_texts_make_nearest(kr_work *work, const kr_texts *texts, const kr_texts_probes *probes,
                            kr_nearby *near, kr_column *key);
 
-/* KR_ERR_UNSUPPORTED for what codes of the dictionary cannot answer. is_range: also for `how`. near: what is
- * asked of the nearest key, or NULL. */
-kr_status kr_texts_check_probes(const kr_texts *texts, int is_range, const kr_nearby *near, kr_error *err);
+/* KR_ERR_UNSUPPORTED for what codes of the dictionary cannot answer. needs_order: ranges, `how` and nearest
+ * texts do. */
+kr_status kr_texts_check_probes(const kr_texts *texts, int needs_order, kr_error *err);
 
 /* A column whose array of buffers is in device memory, so that calls only enqueue: fails if the device does
  * not reach another array. *buffers is the caller's to release. */
