@@ -2,9 +2,11 @@
 #include "index/lookup/query.h"
 #include "index/texts/count_params.h"
 #include "index/texts/find_body.h"
+#include "index/texts/long_params.h"
 #include "index/texts/texts.h"
 
 KR_PROGRAM_DECLARE(texts_count);
+KR_PROGRAM_DECLARE(texts_long_verify);
 
 /* Rows and bytes of a piece. A CPU's stay in its caches between the programs; a GPU's are many threads, and
  * copies of host memory. */
@@ -33,6 +35,16 @@ static void find_hashes(kr_work *w, const kr_texts *texts, const kr_strings *row
     kr_work_give_since(w, mark);
 }
 
+static void verify(kr_work *w, const kr_texts *texts, const kr_strings *rows, uint64_t n, uint32_t *codes)
+{
+    const texts_verify_params params = {*rows, kr_texts_strings(texts), codes};
+    const texts_long_verify_params longs = {
+        *rows, params.texts, codes, n, {.shared_nbytes = sizeof(texts_long_shared)}};
+    kr_work_run(w, &texts_verify, &params, n);
+    if (texts->has_long)
+        kr_work_run(w, &texts_long_verify, &longs, texts_long_tiles(n));
+}
+
 void kr_texts_find_hashed(kr_work *w, const kr_texts *texts, const kr_strings *rows, uint64_t *hashes,
                           uint64_t n, uint32_t *codes)
 {
@@ -53,18 +65,18 @@ void kr_texts_find(kr_work *w, const kr_texts *texts, const kr_column *strings, 
     const uint32_t mark = kr_work_mark(w);
     const kr_strings open = kr_strings_open(w, strings);
     uint64_t *hashes = kr_work_take(w, most * sizeof *hashes, "hashes of texts");
-    uint64_t *bad = kr_work_counters(w, 1);
+    uint64_t *notes = kr_work_counters(w, TEXTS_NOTES);
     for (uint64_t first = 0, n; first < strings->count && kr_work_goes_on(w); first += n) {
         const uint32_t piece = kr_work_mark(w);
         n = kr_strings_piece(w->device, strings, first, most, piece_nbytes);
         const kr_strings rows = kr_strings_bring(w, strings, &open, first, n, what);
-        kr_texts_hash_rows(w, texts, &rows, n, hashes, bad);
+        kr_texts_hash_rows(w, texts, &rows, n, hashes, notes);
+        kr_texts_hash_long(w, texts, &rows, n, hashes);
         if (what)
-            kr_strings_refuse(w, bad, first, what);
+            kr_strings_refuse(w, notes + TEXTS_BAD, first, what);
         if (texts->table) {
-            const texts_verify_params params = {rows, kr_texts_strings(texts), codes + first};
             find_hashes(w, texts, &rows, hashes, n, codes + first);
-            kr_work_run(w, &texts_verify, &params, n);
+            verify(w, texts, &rows, n, codes + first);
         } else {
             kr_work_fill(w, codes + first, 0xFF, n * sizeof *codes);
         }

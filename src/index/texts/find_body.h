@@ -1,4 +1,5 @@
-/* Codes that hashes led to are compared with the texts that they stand for. */
+/* Codes that hashes led to are compared with the texts that they stand for; of long texts the lengths, and
+ * the rest by texts_long_verify. */
 #ifndef KEYRAY_INDEX_TEXTS_FIND_BODY_H
 #define KEYRAY_INDEX_TEXTS_FIND_BODY_H
 
@@ -36,7 +37,7 @@ KR_BODY int texts_verify_step(const texts_verify_params *p, texts_verify_state *
 KR_BODY void texts_verify_end(const texts_verify_params *p, uint64_t i, texts_verify_state *s)
 {
     if (s->code != KR_NO_ROW &&
-        !kr_strings_equal(kr_strings_get(&p->probes, i), kr_strings_get(&p->texts, s->code)))
+        !kr_strings_seem_equal(kr_strings_get(&p->probes, i), kr_strings_get(&p->texts, s->code)))
         p->codes[i] = KR_NO_ROW;
 }
 KR_PROBE_PROGRAM_AHEAD(texts_verify, texts_verify_params, texts_verify_state, texts_verify_begin,

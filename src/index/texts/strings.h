@@ -13,6 +13,9 @@
 enum { KR_STRINGS_OFFSETS32, KR_STRINGS_OFFSETS64, KR_STRINGS_VIEWS };
 /* Bytes of a view, and of a text that lies in its view. */
 enum { KR_STRINGS_VIEW = 16, KR_STRINGS_INLINE = 12 };
+/* Texts of so many bytes are long: several threads hash and compare them together. Their hash is made of that
+ * many lanes. A CPU hashes shorter ones sooner in one chain. */
+enum { KR_STRINGS_LONG = 512, KR_STRINGS_LANES = 32 };
 
 /* All arrays in memory of the device. */
 typedef struct kr_strings {
@@ -161,6 +164,13 @@ KR_BODY void kr_strings_note(uint64_t *bad, uint64_t row, uint32_t wrong)
         kr_atomic_max64(bad, (((uint64_t)1 << 59) - row) << 4 | wrong);
 }
 
+/* *flag, which begins as 0, becomes 1. Most rows only read it. */
+KR_BODY void kr_strings_note_once(uint64_t *flag)
+{
+    if (!kr_atomic_load64(flag))
+        kr_atomic_max64(flag, 1);
+}
+
 /* ---- Bytes ------------------------------------------------------------------------------------ */
 
 /* Eight bytes, the first in the low bits. */
@@ -222,13 +232,16 @@ KR_BODY uint64_t kr_strings_common(kr_strings_text a, kr_strings_text b, uint64_
     return from;
 }
 
-KR_BODY int kr_strings_equal(kr_strings_text a, kr_strings_text b)
+/* Long texts of one length seem equal to a thread alone. */
+KR_BODY int kr_strings_seem_equal(kr_strings_text a, kr_strings_text b)
 {
     uint64_t at = 0;
     if (a.n != b.n)
         return 0;
     if (a.n < 8)
         return kr_strings_word(a, 0) == kr_strings_word(b, 0);
+    if (a.n >= KR_STRINGS_LONG)
+        return 1;
     for (; at + 8 <= a.n; at += 8)
         if (kr_strings_load(a.bytes + at) != kr_strings_load(b.bytes + at))
             return 0;
@@ -253,11 +266,38 @@ typedef struct kr_strings_seed {
     uint64_t start, factor; /* the factor is odd */
 } kr_strings_seed;
 
+/* Of a text that is not long. */
 KR_BODY uint64_t kr_strings_hash(kr_strings_text text, kr_strings_seed seed)
 {
     uint64_t hash = seed.start ^ text.n * (uint64_t)0x9E3779B97F4A7C15;
     for (uint64_t at = 0; at < text.n; at += 8)
         hash = kr_strings_fold(hash ^ kr_strings_word(text, at), seed.factor);
+    return kr_strings_fold(hash ^ seed.factor, seed.start | 1);
+}
+
+/* The hash of a long text is that of its lanes: lane r has words r, r + KR_STRINGS_LANES, and so on. Where
+ * each lane begins is a secret, too, so what stands in one cannot be moved to another. */
+KR_BODY uint64_t kr_strings_lane(uint64_t n, uint32_t lane, kr_strings_seed seed)
+{
+    return (seed.start + lane * (uint64_t)0xD6E8FEB86659FD93) ^ n * (uint64_t)0x9E3779B97F4A7C15;
+}
+
+/* In four chains, which a processor computes beside each other. */
+KR_BODY uint64_t kr_strings_hash_lanes(const uint64_t *lanes, uint64_t n, kr_strings_seed seed)
+{
+    enum { CHAINS = 4 };
+    uint64_t hash = seed.start ^ n * (uint64_t)0x9E3779B97F4A7C15, chains[CHAINS];
+    KR_UNROLL
+    for (uint32_t c = 0; c < CHAINS; ++c)
+        chains[c] = lanes[c];
+    for (uint32_t r = CHAINS; r < KR_STRINGS_LANES; r += CHAINS) {
+        KR_UNROLL
+        for (uint32_t c = 0; c < CHAINS; ++c)
+            chains[c] = kr_strings_fold(chains[c] ^ lanes[r + c], seed.factor);
+    }
+    KR_UNROLL
+    for (uint32_t c = 0; c < CHAINS; ++c)
+        hash = kr_strings_fold(hash ^ chains[c], seed.factor);
     return kr_strings_fold(hash ^ seed.factor, seed.start | 1);
 }
 

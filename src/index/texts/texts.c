@@ -94,21 +94,24 @@ static kr_texts_distinct find_distinct(kr_work *w, kr_texts *made, const kr_text
                                        const kr_strings *rows, uint64_t n, uint64_t *hashes)
 {
     kr_texts_distinct distinct = {0};
-    uint64_t *bad = kr_work_counters(w, 1);
+    uint64_t *notes = kr_work_counters(w, TEXTS_NOTES), is_long = 0;
     made->hash_mask = design->first_mask ? design->first_mask : UINT64_MAX;
     for (int is_made = 0; !is_made && kr_work_goes_on(w);) {
         made->seed = kr_texts_secret();
-        kr_texts_hash_rows(w, made, rows, n, hashes, bad);
-        kr_strings_refuse(w, bad, 0, design->what ? design->what : "texts");
+        kr_texts_hash_rows(w, made, rows, n, hashes, notes);
+        kr_strings_refuse(w, notes + TEXTS_BAD, 0, design->what ? design->what : "texts");
+        kr_work_read(w, &is_long, notes + TEXTS_LONG, sizeof is_long);
+        made->has_long = is_long != 0;
+        kr_texts_hash_long(w, made, rows, n, hashes);
         kr_work_lap(w, "hash");
-        is_made = kr_texts_find_distinct(w, rows, n, hashes, &distinct);
+        is_made = kr_texts_find_distinct(w, made, rows, n, hashes, &distinct);
         if (is_made || !kr_work_goes_on(w))
             break;
         made->hash_mask = UINT64_MAX;
         if (++made->reseeds == SEEDS_MOST)
             KR_STEP(w, kr_fail(w->err, KR_ERR_INTERNAL, "texts share a hash under %u seeds", made->reseeds));
     }
-    kr_work_give(w, bad);
+    kr_work_give(w, notes);
     kr_work_lap(w, "distinct");
     return distinct;
 }
@@ -143,13 +146,14 @@ static kr_index *make_table(kr_work *w, const kr_texts *made)
     const kr_column keys = {.type = KR_U64,
                             .count = made->n,
                             .data = kr_work_take(w, made->n * sizeof(uint64_t), "hashes of texts")};
-    uint64_t *bad = kr_work_counters(w, 1);
+    uint64_t *notes = kr_work_counters(w, TEXTS_NOTES), *hashes = (uint64_t *)(uintptr_t)keys.data;
     kr_spec spec;
     kr_index *table = NULL;
-    kr_texts_hash_rows(w, made, &strings, made->n, (uint64_t *)(uintptr_t)keys.data, bad);
+    kr_texts_hash_rows(w, made, &strings, made->n, hashes, notes);
+    kr_texts_hash_long(w, made, &strings, made->n, hashes);
     KR_STEP(w, choose_table(w->device, &spec, w->err));
     KR_STEP(w, kr_index_make(w->device, &spec, &keys, NULL, w->stream, &table, w->err));
-    kr_work_give(w, bad);
+    kr_work_give(w, notes);
     kr_work_give(w, keys.data);
     kr_work_lap(w, "table");
     return table;

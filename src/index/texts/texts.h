@@ -5,6 +5,7 @@
 
 #include "index/kinds/index.h"
 #include "index/texts/column.h"
+#include "index/texts/distinct_params.h"
 #include "index/texts/layers.h"
 #include <keyray/texts.h>
 
@@ -25,6 +26,7 @@ struct kr_texts {
     uint64_t n;               /* texts */
     uint64_t n_bytes;         /* of all */
     uint32_t each;            /* bytes of every text, if all have as many, else 0 */
+    uint32_t has_long;        /* 1: some rows that it was made of may be long (KR_STRINGS_LONG) */
     uint64_t id;              /* kr_column.dictionary of its codes */
     kr_buffer offsets;        /* int64_t, n + 1 */
     kr_buffer bytes;          /* padded by 8 */
@@ -132,10 +134,14 @@ typedef struct kr_texts_distinct {
     uint32_t *rows; /* scratch memory */
     uint64_t n;
 } kr_texts_distinct;
-int kr_texts_find_distinct(kr_work *work, const kr_strings *strings, uint64_t n, const uint64_t *hashes,
-                           kr_texts_distinct *distinct);
+int kr_texts_find_distinct(kr_work *work, const kr_texts *texts, const kr_strings *strings, uint64_t n,
+                           const uint64_t *hashes, kr_texts_distinct *distinct);
+/* Of texts that are not long; others get UINT64_MAX, which no code has. notes: TEXTS_NOTES counters. */
 void kr_texts_hash_rows(kr_work *work, const kr_texts *texts, const kr_strings *strings, uint64_t n,
-                        uint64_t *hashes, uint64_t *bad);
+                        uint64_t *hashes, uint64_t *notes);
+/* Then those of the long texts, if the dictionary can have any: others are found without a hash. */
+void kr_texts_hash_long(kr_work *work, const kr_texts *texts, const kr_strings *strings, uint64_t n,
+                        uint64_t *hashes);
 /* The codes of rows of the column that the dictionary was made of, by their hashes alone: equal ones are of
  * one text. `rows` says which of the n rows are NULL. */
 void kr_texts_find_hashed(kr_work *work, const kr_texts *texts, const kr_strings *rows, uint64_t *hashes,

@@ -339,6 +339,47 @@ static void one_long_prefix(void)
     check_all();
 }
 
+/* Several threads hash and compare these. Of one text, whose hash has one bit at first, half of the others
+ * seem to be it: they differ in one byte, which each thread has to see. */
+static void long_texts(void)
+{
+    enum { AT = KR_STRINGS_LONG };
+    static const uint32_t lengths[] = {AT - 1,   AT,       AT + 1,   AT + 7,    AT + 8,
+                                       AT + 255, AT + 256, AT + 263, 2 * AT - 1};
+    static uint8_t bytes[1024];
+    for (uint32_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
+        for (uint32_t j = 0; j < lengths[i]; ++j)
+            bytes[j] = (uint8_t)kr_rng_next(&rng);
+        clear(&held);
+        add(&held, bytes, lengths[i]);
+        clear(&asked);
+        add(&asked, bytes, lengths[i]);
+        add(&asked, bytes, lengths[i] - 1);
+        for (uint32_t j = 0; j < lengths[i]; ++j) {
+            bytes[j] ^= (uint8_t)(1 << j % 8);
+            add(&asked, bytes, lengths[i]);
+            bytes[j] ^= (uint8_t)(1 << j % 8);
+        }
+        check_all();
+    }
+}
+
+/* Of one length, so that their bytes alone tell them apart, and some of them twice; short ones between them.
+ */
+static void long_texts_of_one_length(void)
+{
+    static uint8_t bytes[2 * KR_STRINGS_LONG];
+    for (uint32_t n = KR_STRINGS_LONG + 3; n <= sizeof bytes; n += 200) {
+        memset(bytes, 'x', sizeof bytes);
+        clear(&held);
+        for (uint32_t i = 0; i < 400; ++i) {
+            bytes[i * 7 % n] ^= (uint8_t)(i % 3);
+            add(&held, bytes, i % 5 ? n : i % 40);
+        }
+        check_held();
+    }
+}
+
 static void few_texts(void)
 {
     clear(&held);
@@ -440,6 +481,8 @@ int main(int argc, char **argv)
     chains_of_prefixes();
     long_shared_bytes();
     one_long_prefix();
+    long_texts();
+    long_texts_of_one_length();
     few_texts();
     broken_offsets();
     broken_views();
