@@ -179,12 +179,12 @@ KR_BODY uint64_t kr_strings_load(const uint8_t *bytes)
     uint64_t word = 0;
 #if KR_ON_CUDA
     if (((uintptr_t)bytes & 7) == 0)
-        return *(const uint64_t *)(const void *)bytes;
+        return kr_load((const uint64_t *)(const void *)bytes);
     if (((uintptr_t)bytes & 3) == 0)
-        return *(const uint32_t *)(const void *)bytes |
-               (uint64_t) * (const uint32_t *)(const void *)(bytes + 4) << 32;
+        return kr_load((const uint32_t *)(const void *)bytes) |
+               (uint64_t)kr_load((const uint32_t *)(const void *)(bytes + 4)) << 32;
     for (uint32_t j = 0; j < 8; ++j)
-        word |= (uint64_t)bytes[j] << 8 * j;
+        word |= (uint64_t)kr_load(bytes + j) << 8 * j;
 #else
     kr_copy_bytes(&word, bytes, 8);
 #endif
@@ -232,6 +232,26 @@ KR_BODY uint64_t kr_strings_common(kr_strings_text a, kr_strings_text b, uint64_
     return from;
 }
 
+/* 0: the next sixteen bytes are the same. A GPU asks for all of them before it looks at any. */
+KR_BODY uint64_t kr_strings_differ(const uint8_t *a, const uint8_t *b)
+{
+#if KR_ON_CUDA
+    const uintptr_t places = (uintptr_t)a | (uintptr_t)b;
+    if ((places & 15) == 0) {
+        uint64_t x[2], y[2];
+        kr_load_pair((const uint64_t *)(const void *)a, x);
+        kr_load_pair((const uint64_t *)(const void *)b, y);
+        return (x[0] ^ y[0]) | (x[1] ^ y[1]);
+    }
+    if ((places & 3) == 0) {
+        const uint32_t *x = (const uint32_t *)(const void *)a, *y = (const uint32_t *)(const void *)b;
+        return (kr_load(x) ^ kr_load(y)) | (kr_load(x + 1) ^ kr_load(y + 1)) |
+               (kr_load(x + 2) ^ kr_load(y + 2)) | (kr_load(x + 3) ^ kr_load(y + 3));
+    }
+#endif
+    return (kr_strings_load(a) ^ kr_strings_load(b)) | (kr_strings_load(a + 8) ^ kr_strings_load(b + 8));
+}
+
 /* Long texts of one length seem equal to a thread alone. */
 KR_BODY int kr_strings_seem_equal(kr_strings_text a, kr_strings_text b)
 {
@@ -242,10 +262,13 @@ KR_BODY int kr_strings_seem_equal(kr_strings_text a, kr_strings_text b)
         return kr_strings_word(a, 0) == kr_strings_word(b, 0);
     if (a.n >= KR_STRINGS_LONG)
         return 1;
-    for (; at + 8 <= a.n; at += 8)
-        if (kr_strings_load(a.bytes + at) != kr_strings_load(b.bytes + at))
+    if (a.n < 16)
+        return kr_strings_load(a.bytes) == kr_strings_load(b.bytes) &&
+               kr_strings_load(a.bytes + a.n - 8) == kr_strings_load(b.bytes + a.n - 8);
+    for (; at + 16 <= a.n; at += 16)
+        if (kr_strings_differ(a.bytes + at, b.bytes + at))
             return 0;
-    return at == a.n || kr_strings_load(a.bytes + a.n - 8) == kr_strings_load(b.bytes + a.n - 8);
+    return at == a.n || !kr_strings_differ(a.bytes + a.n - 16, b.bytes + a.n - 16);
 }
 
 /* The low and the high half of the product, folded. */
