@@ -287,13 +287,15 @@ void column_print_nulls(output *out, const column_nulls *all, uint32_t n)
 
 /* ---- Dictionaries -------------------------------------------------------------------------- */
 
-int column_compare_strings(const char *a, size_t a_nbytes, const char *b, size_t b_nbytes)
+/* Byte by byte: below 0, 0 or above 0. */
+static int compare_strings(const char *a, size_t a_nbytes, const char *b, size_t b_nbytes)
 {
     const int order = memcmp(a, b, a_nbytes < b_nbytes ? a_nbytes : b_nbytes);
     return order ? order : (a_nbytes > b_nbytes) - (a_nbytes < b_nbytes);
 }
 
-uint32_t column_count_strings(const struct column *column)
+/* Codes are below it. */
+static uint32_t count_strings(const struct column *column)
 {
     uint32_t n = 0;
     size_t nbytes;
@@ -311,13 +313,13 @@ static uint32_t find_code(const kr_file *file, uint32_t n, const char *text, siz
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         const char *there = kr_file_string(file, middle, &there_nbytes);
-        if (column_compare_strings(there, there_nbytes, text, nbytes) < 0)
+        if (compare_strings(there, there_nbytes, text, nbytes) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     const char *found = low < n ? kr_file_string(file, low, &there_nbytes) : NULL;
-    if (found && column_compare_strings(found, there_nbytes, text, nbytes) == 0)
+    if (found && compare_strings(found, there_nbytes, text, nbytes) == 0)
         low += absent == NEXT_ABOVE;
     else if (absent == ABSENT_NULL)
         return KR_NO_ROW;
@@ -349,7 +351,7 @@ int column_replace_codes(struct column *column, const uint32_t *map)
 
 static int match_strings(const struct column *keys, struct column *other, column_absent absent)
 {
-    const uint32_t n_keys = column_count_strings(keys), n = column_count_strings(other);
+    const uint32_t n_keys = count_strings(keys), n = count_strings(other);
     uint32_t *map = tool_alloc(n, sizeof *map, "codes of strings");
     if (!map)
         return FAILED;

@@ -58,10 +58,6 @@ void column_close(struct column *column);
 /* 1: strings, read with ":str". */
 int column_is_text(const struct column *column);
 
-/* How many strings it has: codes are below; 0 if it is not text. */
-uint32_t column_count_strings(const struct column *column);
-/* Byte by byte: below 0, 0 or above 0. */
-int column_compare_strings(const char *a, size_t a_nbytes, const char *b, size_t b_nbytes);
 /* Puts map[code] in the place of every code of a text column; KR_NO_ROW becomes NULL. */
 int column_replace_codes(struct column *column, const uint32_t *map);
 

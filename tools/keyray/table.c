@@ -81,7 +81,7 @@ int table_load(struct table *table, const option_texts *columns, const kr_progre
     int code = DONE;
     for (uint32_t i = 0; !code && i < columns->n; ++i)
         code = load_column(table, columns->at[i], progress);
-    return code ? code : dictionary_open(&table->words, table->columns, table->n);
+    return code;
 }
 
 /* A type that holds the values of both columns; NULL if there is none. */
@@ -127,33 +127,80 @@ void table_advise_types(const struct table *table, kr_error *err)
         }
 }
 
-/* The words as a dictionary of the device, whose codes are theirs: both are in the order of the bytes. */
+/* ---- One dictionary of all text columns -------------------------------------------------------- */
+
+/* The strings of each text column's file, one column's behind the other's. */
+typedef struct strings {
+    int64_t *offsets;
+    char *bytes;
+    uint64_t firsts[OPTION_TEXTS_MOST + 1]; /* of each column: its first string */
+    uint32_t n_columns;                     /* that are text */
+} strings;
+
+static int gather(const struct table *table, strings *all)
+{
+    uint64_t n = 0, nbytes = 0, at = 0;
+    size_t size;
+    for (uint32_t c = 0; c < table->n; ++c) {
+        all->firsts[c] = n;
+        all->n_columns += column_is_text(&table->columns[c]) ? 1 : 0;
+        for (uint32_t i = 0; kr_file_string(table->columns[c].file, i, &size); ++i, ++n)
+            nbytes += size;
+    }
+    all->firsts[table->n] = n;
+    all->offsets = tool_alloc(n + 1, sizeof *all->offsets, "the texts of a table");
+    all->bytes = all->offsets ? tool_alloc(nbytes + 1, 1, "the texts of a table") : NULL;
+    if (!all->bytes)
+        return FAILED;
+    all->offsets[0] = 0;
+    for (uint32_t c = 0; c < table->n; ++c) {
+        const char *text;
+        for (uint32_t i = 0; (text = kr_file_string(table->columns[c].file, i, &size)); ++i, ++at) {
+            memcpy(all->bytes + all->offsets[at], text, size);
+            all->offsets[at + 1] = all->offsets[at] + (int64_t)size;
+        }
+    }
+    return DONE;
+}
+
+static kr_column strings_of(const strings *all, uint64_t first, uint64_t end, uint64_t nbytes)
+{
+    return (kr_column){.type = KR_LARGE_STRING,
+                       .count = end - first,
+                       .data = all->offsets + first,
+                       .reserved_words = {(uintptr_t)all->bytes, nbytes}};
+}
+
+/* Codes of the one dictionary; those of a single text column are these already, as both are in the order of
+ * the bytes. */
+static int recode(struct table *table, uint32_t c, const strings *all, uint64_t nbytes)
+{
+    const kr_column own = strings_of(all, all->firsts[c], all->firsts[c + 1], nbytes);
+    kr_error err = {0};
+    if (all->n_columns == 1 || !column_is_text(&table->columns[c]))
+        return DONE;
+    uint32_t *map = tool_alloc(own.count, sizeof *map, "codes of strings");
+    if (!map)
+        return FAILED;
+    int code = tool_check(kr_texts_encode(table->texts, &own, map, NULL, &err), &err);
+    code = code ? code : column_replace_codes(&table->columns[c], map);
+    free(map);
+    return code;
+}
+
 static int make_texts(struct table *table, kr_device *device)
 {
-    const dictionary *words = &table->words;
+    strings all = {0};
     kr_error err = {0};
-    uint64_t nbytes = 0;
-    for (uint32_t i = 0; i < words->n; ++i)
-        nbytes += words->at[i].nbytes;
-    int64_t *offsets = tool_alloc((uint64_t)words->n + 1, sizeof *offsets, "the texts of a table");
-    char *bytes = tool_alloc(nbytes + 1, 1, "the texts of a table");
-    int code = offsets && bytes ? DONE : FAILED;
-    if (!code)
-        offsets[0] = 0;
-    for (uint32_t i = 0; !code && i < words->n; ++i) {
-        if (words->at[i].nbytes)
-            memcpy(bytes + offsets[i], words->at[i].text, words->at[i].nbytes);
-        offsets[i + 1] = offsets[i] + (int64_t)words->at[i].nbytes;
-    }
-    if (!code) {
-        const kr_column column = {.type = KR_LARGE_STRING,
-                                  .count = words->n,
-                                  .data = offsets,
-                                  .reserved_words = {(uintptr_t)bytes, nbytes}};
-        code = tool_check(kr_texts_create(device, &column, NULL, NULL, &table->texts, &err), &err);
-    }
-    free(bytes);
-    free(offsets);
+    int code = gather(table, &all);
+    const uint64_t n = all.firsts[table->n], nbytes = code ? 0 : (uint64_t)all.offsets[n];
+    const kr_column whole = strings_of(&all, 0, n, nbytes);
+    if (!code && all.n_columns)
+        code = tool_check(kr_texts_create(device, &whole, NULL, NULL, &table->texts, &err), &err);
+    for (uint32_t c = 0; c < table->n && !code && all.n_columns; ++c)
+        code = recode(table, c, &all, nbytes);
+    free(all.bytes);
+    free(all.offsets);
     return code;
 }
 
@@ -165,10 +212,10 @@ int table_create(struct table *table, kr_device *device, const char *spec)
     const kr_table_options options = {.struct_size = sizeof options, .units = units, .texts = texts};
     kr_texts_info info = {.struct_size = sizeof info};
     kr_error err = {0};
+    if (make_texts(table, device))
+        return FAILED;
     for (uint32_t c = 0; c < table->n; ++c) {
         const int is_text = column_is_text(&table->columns[c]);
-        if (is_text && !table->texts && make_texts(table, device))
-            return FAILED;
         views[c] = table->columns[c].view;
         units[c] = kr_file_unit(table->columns[c].file);
         texts[c] = is_text ? table->texts : NULL;
@@ -186,7 +233,6 @@ void table_close(struct table *table)
 {
     kr_table_destroy(table->table);
     kr_texts_destroy(table->texts);
-    dictionary_close(&table->words);
     for (uint32_t c = 0; c < table->n; ++c) {
         column_close(&table->columns[c]);
         free(table->names[c]);

@@ -3,7 +3,6 @@
 #define KEYRAY_TABLE_H
 
 #include "column.h"
-#include "dictionary.h"
 #include "tools/terminal/facts.h"
 #include "tools/terminal/options.h"
 
@@ -15,15 +14,13 @@ struct table {
     struct column columns[OPTION_TEXTS_MOST];
     char *names[OPTION_TEXTS_MOST];
     uint32_t n;
-    dictionary words;  /* of all its text columns, as their files have them */
-    kr_texts *texts;   /* the same on the device */
+    kr_texts *texts;   /* of all its text columns */
     const char *added; /* set before it is loaded: the column whose sum or the like is wanted, or NULL */
     kr_table *table;
     facts phases; /* of its creation */
 };
 
-/* Reads the columns of [NAME=]COL, ..., where a COL without a file is in the file of the one before it; text
- * columns get the codes of one dictionary. */
+/* Reads the columns of [NAME=]COL, ..., where a COL without a file is in the file of the one before it. */
 int table_load(struct table *table, const option_texts *columns, const kr_progress *progress);
 /* Creates the table, whose text columns share one dictionary: conditions may compare them with each other. */
 int table_create(struct table *table, kr_device *device, const char *spec);
