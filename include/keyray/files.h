@@ -20,6 +20,13 @@ typedef struct kr_file_options {
      * quotes, is NULL. An empty field is NULL in any case. NULL: no words.
      */
     const char *nulls;
+    /**
+     * 1: a column of texts has the texts themselves (KR_LARGE_STRING), which indexes, joins, tables and
+     * kr_texts_create take, beside those of any other file. Takes the bytes of every row, and 8 for each. 0:
+     * codes of a dictionary of the file's own (KR_U32), as kr_file_string and kr_file_convert need them.
+     */
+    uint32_t texts;
+    uint32_t reserved; /**< 0 */
 } kr_file_options;
 
 /**
@@ -40,7 +47,8 @@ typedef struct kr_file_options {
  *
  * Columns of text files: integers are i64, decimals f64, ISO dates date32, times timestamp64[us]. If the
  * first field that is not NULL is none of these, the column is texts: u32 codes of a dictionary in byte
- * order; a text behind numbers or dates is an error. A type that follows says otherwise ("file.csv:name:u32",
+ * order, or the texts themselves (kr_file_options.texts); a text behind numbers or dates is an error. A type
+ * that follows says otherwise ("file.csv:name:u32",
  * ":timestamp64[ns]", ":str" for texts).
  * "timestamp64[s]", [ms], [us] and [ns] are of that unit; integers of "timestamp64" are of a unit that is not
  * known. Times may end with Z or +hh:mm and are turned to UTC. Years below 0 or above 9999 have a sign:
@@ -71,7 +79,7 @@ KR_API size_t kr_file_path_nbytes(const char *source);
 KR_API const kr_column *kr_file_column(const kr_file *file);
 /** The unit of a timestamp64 column; KR_UNIT_NONE if it is not known, and for other types. */
 KR_API kr_unit kr_file_unit(const kr_file *file);
-/** The string behind a code of a column of texts, and its length; NULL for other columns and codes. */
+/** The string behind a code of a column of codes, and its length; NULL for other columns and codes. */
 KR_API const char *kr_file_string(const kr_file *file, uint32_t code, size_t *nbytes);
 /** 1 if it is a column of texts, 0 for every other. */
 KR_API int kr_file_is_text(const kr_file *file);
@@ -86,7 +94,8 @@ KR_API void kr_file_close(kr_file *file);
  * a range. Only midnight times convert to dates. Units of timestamps convert into each other; a unit that is
  * not known goes with none that is. Numbers, dates and times, and texts do not compare with each other. A
  * column of texts takes over the dictionary of `like`, and its codes become the codes there; a text that is
- * not there has none, and the call fails.
+ * not there has none, and the call fails. Columns of kr_file_options.texts stay as they are: they compare
+ * with each other, and not with codes.
  *
  * Errors:  KR_ERR_TYPE, KR_ERR_ARGUMENT, KR_ERR_HOST_MEMORY; *file is then unchanged.
  */
@@ -98,7 +107,7 @@ KR_API kr_status kr_file_convert(kr_file *file, const kr_file *like, kr_error *e
  * `text`: values with ',' between them, in single or double quotes where they hold a ',' (a quote inside is
  * doubled): "42,43", "2024-01-01", "'a, b',NULL". They convert as in kr_file_convert: 5.0 is an integer,
  * 2024-01-01 a timestamp. The word NULL, not in quotes, is NULL. Where `like` has texts, so has the
- * result, with a dictionary of its own (see kr_file_convert). Close it with kr_file_close.
+ * result; of codes with a dictionary of its own (see kr_file_convert). Close it with kr_file_close.
  *
  * Errors:  KR_ERR_ARGUMENT (naming the value), KR_ERR_HOST_MEMORY.
  */

@@ -64,14 +64,15 @@ static bool split_source(const char *source, struct parts *parts)
     return true;
 }
 
-static kr_status read_path(const struct parts *parts, const char *source, const char *path, const char *nulls,
-                           const kr_progress *progress, kr_file **file, kr_error *err)
+static kr_status read_path(const struct parts *parts, const char *source, const char *path,
+                           const kr_file_options *how, const kr_progress *progress, kr_file **file,
+                           kr_error *err)
 {
     struct kr_input input;
     kr_status status = kr_input_open(&input, path, parts->gzip, progress, err);
     if (status != KR_OK)
         return status;
-    input.nulls = nulls;
+    input.nulls = how->nulls;
     kr_file *result = kr_host_calloc(1, sizeof *result, "a column file", err);
     if (result)
         kr_io_show(result->name, source, strlen(source));
@@ -79,6 +80,10 @@ static kr_status read_path(const struct parts *parts, const char *source, const 
     if (status == KR_OK) {
         result->column.data = result->data;
         result->column.validity = result->validity;
+    }
+    if (status == KR_OK && how->texts && result->dictionary)
+        status = kr_file_spell(result, err);
+    if (status == KR_OK) {
         *file = result;
     } else {
         kr_file_close(result);
@@ -96,6 +101,9 @@ kr_status kr_file_read(const char *source, const kr_file_options *options, const
     kr_status status = kr_progress_check(progress, "kr_file_read: progress", err);
     if (status == KR_OK && options)
         status = kr_struct_read(&kr_struct_file_options, options, &how, err);
+    if (status == KR_OK && (how.texts > 1 || how.reserved))
+        status = kr_fail(err, KR_ERR_ARGUMENT, "kr_file_options.%s must be 0%s; zero the struct first",
+                         how.texts > 1 ? "texts" : "reserved", how.texts > 1 ? " or 1" : "");
     if (status != KR_OK)
         return status;
     char shown[KR_IO_SHOWN_NBYTES];
@@ -114,7 +122,7 @@ kr_status kr_file_read(const char *source, const kr_file_options *options, const
     memcpy(path, source, parts.path_nbytes);
     kr_rounding before;
     kr_rounding_begin(&before);
-    status = read_path(&parts, source, path, how.nulls, progress, file, err);
+    status = read_path(&parts, source, path, &how, progress, file, err);
     kr_rounding_end(&before);
     free(path);
     return status;
@@ -146,7 +154,7 @@ const char *kr_file_string(const kr_file *file, uint32_t code, size_t *nbytes)
 
 int kr_file_is_text(const kr_file *file)
 {
-    return file && file->dictionary;
+    return file && (file->dictionary || kr_file_is_spelled(file));
 }
 
 void kr_file_close(kr_file *file)
@@ -154,6 +162,7 @@ void kr_file_close(kr_file *file)
     if (!file)
         return;
     kr_dictionary_destroy(file->dictionary);
+    free(file->bytes);
     free(file->validity);
     free(file->data);
     free(file);

@@ -106,8 +106,8 @@ const char *kr_io_compare_hint(const struct kr_file *a, const struct kr_file *b,
                                char hint[KR_COMPARE_HINT_NBYTES])
 {
     char extension[8], source[KR_IO_SHOWN_NBYTES + 24];
-    const struct kr_file *other = a->dictionary || (!b->dictionary && is_time(a)) ? b : a;
-    const bool of_text = a->dictionary || b->dictionary;
+    const struct kr_file *other = kr_file_is_text(a) || (!kr_file_is_text(b) && is_time(a)) ? b : a;
+    const bool of_text = kr_file_is_text(a) || kr_file_is_text(b);
     const kr_type type = other->column.type;
     extension_of(other->name, extension);
     if (of_text && is_text_file(extension)) {

@@ -55,8 +55,13 @@ struct kr_file {
     char name[KR_IO_SHOWN_NBYTES]; /* the source or the list, for errors */
     void *data;
     uint8_t *validity;
-    struct kr_dictionary *dictionary; /* of ":str" columns, else NULL */
+    struct kr_dictionary *dictionary; /* of codes of texts, else NULL */
+    char *bytes;                      /* of texts that are spelled, else NULL */
 };
+
+/* spell.c: the texts of codes take their place, with the validity that column.validity names. */
+kr_status kr_file_spell(struct kr_file *file, kr_error *err);
+bool kr_file_is_spelled(const struct kr_file *file);
 
 /* Marks a row NULL. The first call makes the bitmap: `capacity` rows, all ones. */
 kr_status kr_file_set_null(struct kr_file *file, uint64_t row, uint64_t capacity, kr_error *err);

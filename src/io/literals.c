@@ -90,7 +90,7 @@ kr_status kr_file_literals(const char *text, const kr_file *like, kr_file **file
     if (made)
         kr_io_show(made->name, text, strlen(text));
     if (status == KR_OK)
-        status = kr_builder_begin(&builder, like->column.type, like->unit, like->dictionary != NULL, "NULL",
+        status = kr_builder_begin(&builder, like->column.type, like->unit, kr_file_is_text(like), "NULL",
                                   made, &nowhere, err);
     if (status == KR_OK)
         status = read_list(&list, &builder, err);
@@ -101,6 +101,10 @@ kr_status kr_file_literals(const char *text, const kr_file *like, kr_file **file
     if (status == KR_OK) {
         made->column.data = made->data;
         made->column.validity = made->validity;
+    }
+    if (status == KR_OK && kr_file_is_spelled(like))
+        status = kr_file_spell(made, err);
+    if (status == KR_OK) {
         *file = made;
     } else {
         kr_file_close(made);

@@ -9,7 +9,7 @@
 
 static kr_status fail_types(const struct kr_file *file, const struct kr_file *like, kr_error *err)
 {
-    const bool text = file->dictionary != NULL, like_text = like->dictionary != NULL;
+    const bool text = kr_file_is_text(file), like_text = kr_file_is_text(like);
     char is[KR_TYPE_TEXT_NBYTES], wanted[KR_TYPE_TEXT_NBYTES];
     kr_value_type_text(file->column.type, file->unit, is);
     kr_value_type_text(like->column.type, like->unit, wanted);
@@ -125,9 +125,18 @@ kr_status kr_file_convert(kr_file *file, const kr_file *like, kr_error *err)
 {
     if (!file || !like)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_file_convert: %s is NULL", file ? "like" : "file");
+    if (kr_file_is_spelled(file) && kr_file_is_spelled(like))
+        return KR_OK; /* texts compare as they are */
+    if (kr_file_is_text(file) && kr_file_is_text(like) &&
+        (kr_file_is_spelled(file) || kr_file_is_spelled(like)))
+        return kr_fail(err, KR_ERR_TYPE,
+                       "%s has texts, and %s codes of texts: read both with kr_file_options.texts, or none",
+                       kr_file_is_spelled(file) ? file->name : like->name,
+                       kr_file_is_spelled(file) ? like->name : file->name);
     if (file->dictionary && like->dictionary)
         return file->dictionary == like->dictionary ? KR_OK : recode(file, like, err);
-    if (file->dictionary || like->dictionary || !kr_value_types_compare(file->column.type, like->column.type))
+    if (kr_file_is_text(file) || kr_file_is_text(like) ||
+        !kr_value_types_compare(file->column.type, like->column.type))
         return fail_types(file, like, err);
     if (file->column.type == like->column.type && file->unit == like->unit)
         return KR_OK;

@@ -8,8 +8,8 @@ enum { NAME_NBYTES = 64 };
 
 static kr_device *device;
 
-/* A file of texts, a line for each. */
-static kr_file *read_texts(const char *text)
+/* A file of texts, a line for each, read as `options` say. */
+static kr_file *read_as(const char *text, const kr_file_options *options)
 {
     char path[NAME_NBYTES];
     kr_file *file = NULL;
@@ -21,10 +21,15 @@ static kr_file *read_texts(const char *text)
     fprintf(to, "x\n%s", text);
     fclose(to);
     strcat(path, ":x:str");
-    WORKS(kr_file_read(path, NULL, NULL, &file, &err));
+    WORKS(kr_file_read(path, options, NULL, &file, &err));
     *strchr(path, ':') = '\0';
     remove(path);
     return file;
+}
+
+static kr_file *read_texts(const char *text)
+{
+    return read_as(text, NULL);
 }
 
 /* ---- Refused --------------------------------------------------------------------------------- */
@@ -217,6 +222,29 @@ static void convert_literals(void)
     kr_file_close(keys);
 }
 
+/* Texts of two files meet without a dictionary, in joins, indexes and tables. */
+static void texts_themselves(void)
+{
+    const kr_file_options spelled = {.struct_size = sizeof spelled, .texts = 1};
+    kr_file *keys = read_as("cow\nant\nbee\ncow\n\n", &spelled),
+            *probes = read_as("bee\nauk\ncow\n", &spelled);
+    const kr_column *left = kr_file_column(probes), *right = kr_file_column(keys);
+    static const char *const names[] = {"x"};
+    uint64_t counts[3] = {0};
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_COUNT, .out = counts};
+    kr_index *index = NULL;
+    kr_table *table = NULL;
+    CHECK(pairs_of(left, right) == 3);
+    WORKS(kr_index_create(device, "hash", right, NULL, NULL, &index, &err));
+    WORKS(kr_index_lookup(index, left, &sink, NULL, &err));
+    CHECK(counts[0] == 1 && counts[1] == 0 && counts[2] == 2);
+    WORKS(kr_table_create(device, "full", right, names, 1, NULL, NULL, &table, &err));
+    kr_table_destroy(table);
+    kr_index_destroy(index);
+    kr_file_close(probes);
+    kr_file_close(keys);
+}
+
 int main(void)
 {
     WORKS(kr_device_open("cpu", NULL, &device, &err));
@@ -224,6 +252,7 @@ int main(void)
     convert();
     convert_nothing();
     convert_literals();
+    texts_themselves();
     kr_device_close(device);
     return failures != 0;
 }

@@ -76,6 +76,26 @@ static void check_column(const kr_file *file)
     (void)used;
 }
 
+/* The texts of the same column are those of its codes. */
+static void check_texts(const char *source, const kr_file *codes)
+{
+    const kr_file_options options = {.struct_size = sizeof options, .nulls = "NA,NULL", .texts = 1};
+    kr_file *texts = NULL;
+    const kr_status status = kr_file_read(source, &options, NULL, &texts, NULL);
+    require((status == KR_OK) == (codes != NULL), "texts are read as codes are");
+    for (uint64_t i = 0; codes && kr_file_is_text(codes) && i < kr_file_column(codes)->count; i++) {
+        const kr_column *a = kr_file_column(codes), *b = kr_file_column(texts);
+        const int64_t *offsets = b->data;
+        size_t nbytes = 0;
+        const int valid = !a->validity || (a->validity[i / 8] >> i % 8 & 1);
+        const char *text = valid ? kr_file_string(codes, ((const uint32_t *)a->data)[i], &nbytes) : "";
+        require((size_t)(offsets[i + 1] - offsets[i]) == nbytes &&
+                    !memcmp((const char *)(uintptr_t)b->reserved_words[0] + offsets[i], text, nbytes),
+                "a text is that of its code");
+    }
+    kr_file_close(texts);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
     if (nbytes == 0)
@@ -107,6 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
         require(err.status == status && err.text[0] && !strpbrk(err.text, "\r\n"), "the error's one line");
         require(strstr(err.text, path) != NULL, "the file's name in the error");
     }
+    check_texts(whole, file);
     kr_file_close(file);
     unlink(path);
     return 0;

@@ -208,6 +208,8 @@ class kr_file_options(ctypes.Structure):
     _fields_ = [
         ("struct_size", c_size_t),
         ("nulls", c_char_p),
+        ("texts", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 

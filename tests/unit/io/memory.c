@@ -48,6 +48,8 @@ static kr_status convert(kr_file **file, const kr_file *to, kr_error *err)
     return status;
 }
 
+static const kr_file_options spelled = {.struct_size = sizeof spelled, .texts = 1};
+
 static kr_status attempt(const char *source, unsigned long n, kr_error *err)
 {
     char path[800];
@@ -64,7 +66,7 @@ static kr_status attempt(const char *source, unsigned long n, kr_error *err)
     else if (strcmp(source, "empty") == 0)
         status = kr_file_empty("x", KR_U32, KR_UNIT_NONE, "abc", (const uint64_t[]){0, 1, 3}, 2, &file, err);
     else
-        status = kr_file_read(path, NULL, NULL, &file, err);
+        status = kr_file_read(path, strcmp(source, "a.csv:s:str") ? NULL : &spelled, NULL, &file, err);
     if (status == KR_OK && strcmp(source, "a.csv:n") == 0)
         status = convert(&file, narrow, err);
     if (status == KR_OK && strcmp(source, "a.tbl:1:str") == 0)
