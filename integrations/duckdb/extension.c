@@ -120,6 +120,7 @@ DUCKDB_EXTENSION_ENTRYPOINT_CUSTOM(duckdb_extension_info info, struct duckdb_ext
     register_scans(&job);
     register_files(&job);
     register_facts(&job);
+    register_share(&job);
     register_replacement(*database, with);
     registry_release(with); /* the functions have it */
     duckdb_disconnect(&connection);

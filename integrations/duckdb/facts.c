@@ -1,6 +1,5 @@
-/* keyray_indexes, keyray_device, keyray_drop, keyray_close, keyray_share. */
+/* keyray_indexes, keyray_device, keyray_drop, keyray_close. */
 #include "arguments.h"
-#include "share.h"
 
 /* ---- keyray_indexes --------------------------------------------------------------------------- */
 
@@ -210,47 +209,10 @@ static void call_close(duckdb_function_info info, duckdb_data_chunk input, duckd
         ((bool *)duckdb_vector_get_data(output))[i] = true;
 }
 
-/* The address of a share, which lives as long as the registry. */
-static void call_share(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
-{
-    registry *in = duckdb_scalar_function_get_extra_info(info);
-    (void)input;
-    pthread_mutex_lock(&in->mutex);
-    if (!in->shared) {
-        share *made = malloc(sizeof *made);
-        if (made) {
-            *made = (share){SHARE_MAGIC,
-                            "",
-                            in,
-                            registry_find,
-                            item_leave,
-                            kr_condition_compare,
-                            kr_condition_compare_columns,
-                            kr_condition_and,
-                            kr_condition_or,
-                            kr_condition_not,
-                            kr_condition_destroy,
-                            kr_scan,
-                            kr_scan_explain,
-                            kr_table_query,
-                            kr_table_column,
-                            kr_table_texts,
-                            kr_texts_decode,
-                            kr_device_query,
-                            kr_memory_copy};
-            snprintf(made->commit, sizeof made->commit, "%s", kr_build_commit());
-        }
-        in->shared = made;
-    }
-    *(uint64_t *)duckdb_vector_get_data(output) = (uint64_t)(uintptr_t)in->shared;
-    pthread_mutex_unlock(&in->mutex);
-}
-
 void register_facts(registering *job)
 {
     static const scalar functions[] = {{"keyray_drop", "t", DUCKDB_TYPE_BOOLEAN, call_drop},
-                                       {"keyray_close", "", DUCKDB_TYPE_BOOLEAN, call_close},
-                                       {"keyray_share", "", DUCKDB_TYPE_UBIGINT, call_share}};
+                                       {"keyray_close", "", DUCKDB_TYPE_BOOLEAN, call_close}};
     static const table_function tables[] = {{"keyray_indexes",
                                              {DUCKDB_TYPE_INVALID},
                                              {{NULL, 0}},
@@ -267,6 +229,6 @@ void register_facts(registering *job)
                                              NULL,
                                              call_device,
                                              0}};
-    register_scalars(job, functions, 3);
+    register_scalars(job, functions, 2);
     register_table_functions(job, tables, 2);
 }

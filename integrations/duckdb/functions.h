@@ -52,6 +52,8 @@ void register_overlaps(registering *job);
 void register_scans(registering *job);
 void register_files(registering *job);
 void register_facts(registering *job);
+/* What where/ finds this extension by. */
+void register_share(registering *job);
 /* FROM 'x.krx' becomes FROM keyray_read('x.krx'). */
 void register_replacement(duckdb_database database, registry *with);
 
