@@ -173,10 +173,8 @@ from ctypes import (POINTER, c_char, c_char_p, c_double, c_int, c_int32, c_int64
 def field_lines(name, fields):
     yield f"class {name}(ctypes.Structure):"
     yield "    __slots__ = ()"
-    yield "    _fields_ = ["
-    for field, kind in fields:
-        yield f'        ("{field}", {kind}),'
-    yield "    ]"
+    made = [f'("{field}", {kind})' for field, kind in fields]
+    yield from wrapped("    _fields_ = [", made, "]")
     yield ""
     yield ""
 
@@ -198,22 +196,23 @@ def write(reader):
         lines += field_lines(name, fields)
     lines += ["# ---- Functions: the type of the result, and those of the arguments ----", "", "FUNCTIONS = {"]
     for name, (result, arguments) in reader.functions.items():
-        line = f'    "{name}": ({result}, [{", ".join(arguments)}]),'
-        lines += [line] if len(line) <= 118 else [f'    "{name}": (', f"        {result},",
-                                                   *wrapped(arguments), "    ),"]
+        lines += wrapped(f'    "{name}": ({result}, [', arguments, "]),")
     lines += ["}", ""]
-    lines += ["STRUCTS = [", *(f"    {name}," for name in reader.structs), "]", ""]
+    lines += [*wrapped("STRUCTS = [", list(reader.structs), "]"), ""]
     return "\n".join(lines)
 
 
-def wrapped(arguments):
-    lines, line = [], "        ["
-    for argument in arguments:
-        if len(line) + len(argument) > 112:
-            lines.append(line.rstrip())
-            line = "         "
-        line += argument + ", "
-    return [*lines, line.rstrip(", ") + "],"]
+def wrapped(start, parts, end):
+    """`start`, the parts with commas between them, and `end`, in lines of up to 118 characters."""
+    lines, line = [], start
+    for i, part in enumerate(parts):
+        more = part + (end if i + 1 == len(parts) else ",")
+        if len(line) + 1 + len(more) > 118:
+            lines.append(line)
+            line = " " * (8 if start[0] == " " else 4) + more
+        else:
+            line += more if i == 0 else " " + more
+    return [*lines, line if parts else line + end]
 
 
 def main():

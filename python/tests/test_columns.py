@@ -248,3 +248,41 @@ def test_answers_outlive_index_and_are_released():
     del made
     gc.collect()
     assert not _arrow._kept and not _arrow._structs
+
+
+@pytest.mark.parametrize("array, found", [
+    (pd.array([3, None, 7], dtype="Int64"), [1, -1, -1]), (pd.array([3, 7], dtype="int64"), [1, -1]),
+    (pd.array([3.0, None], dtype="Float64"), [1, -1]), (pd.Categorical([3, 7, 5]), [1, -1, 0]),
+    (pd.array([3, None], dtype="int64[pyarrow]"), [1, None])])
+def test_pandas_arrays_without_a_series(array, found):
+    index = keyray.Index(np.array([5, 3]), device="cpu")
+    rows = index.lookup(array)
+    assert [None if pd.isna(row) else row for row in rows] == found
+    assert index.get_indexer(array).tolist() == [-1 if row is None else row for row in found]
+
+
+def test_texts_and_times_of_pandas_arrays():
+    texts = pd.array(["b", None, "a"], dtype="string")
+    assert keyray.Index(texts, device="cpu").lookup(pd.array(["a", "b", None], dtype="string")).tolist() == [2, 0, -1]
+    assert keyray.Index(pd.array(["b"], dtype=object), device="cpu").lookup("b") == 0
+    zoned = pd.array(pd.to_datetime(["2020-01-01", "2021-01-01"]).tz_localize("Europe/Berlin"))
+    assert keyray.Index(zoned, device="cpu").lookup(zoned[::-1]).tolist() == [1, 0]
+    with pytest.raises(TypeError, match="Sparse"):
+        keyray.Index(pd.arrays.SparseArray([1, 0]))
+    table = keyray.Table({"a": pd.array([1, None, 3], dtype="Int64"), "c": pd.Categorical(["x", "y", "x"])}, device="cpu")
+    assert table.where("a > 1 or c = 'y'").frame()["c"].tolist() == ["y", "x"]
+
+
+@pytest.mark.parametrize("array", [np.array(5), np.array("x"), np.ma.masked])
+def test_arrays_without_dimensions(array):
+    with pytest.raises(TypeError, match=r"atleast_1d"):
+        keyray.Index([5], device="cpu").lookup(array)
+
+
+def test_floats_against_integers():
+    index = keyray.Index(np.array([5, 3, 9]), device="cpu")
+    assert index.lookup(np.array([3.0, -0.0, 9.0])).tolist() == [1, -1, 2]
+    with pytest.raises(TypeError, match="row 1: 4.5 .* round it"):
+        index.lookup([3.0, 4.5])
+    with pytest.raises(TypeError, match="row 0: nan .* no NULL"):
+        index.lookup(np.array([np.nan, 3]))

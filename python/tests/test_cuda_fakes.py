@@ -129,3 +129,9 @@ def test_a_cpu_refuses_columns_in_device_memory():
         with pytest.raises(ValueError, match="device memory"):
             call()
 
+
+def test_wide_row_ids_of_numba_are_an_error_with_a_status():
+    from keyray._results import _device_rows
+    with pytest.raises(NotImplementedError) as caught:
+        _device_rows(np.zeros(1, np.uint32), True, "numba")
+    assert caught.value.status_name == "KR_ERR_UNSUPPORTED"

@@ -232,13 +232,13 @@ def test_what_was_made_when_ctrl_c_came_is_destroyed(monkeypatch):
 
 def test_a_change_that_is_interrupted_lets_lookups_go_on():
     gate = _devices.Gate()
-    gate.enter()
+    gate._inside[-1] = 1  # another thread looks up
     gate._condition.wait = lambda: (_ for _ in ()).throw(KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):
         gate.enter_alone()
     gate.enter()
     gate.leave()
-    gate.leave()
+    del gate._inside[-1]
     gate.enter_alone()
     gate.leave_alone()
 

@@ -302,3 +302,51 @@ def test_facts_and_reprs():
     assert "3 probes" in repr(index.prepare(np.array([1, 2, 3]))) and len(index) == 1000
     with pytest.raises(ValueError, match="operation is 'x'; it is one of point"):
         index.explain(operation="x")
+
+
+@quick
+@given(keys=st.lists(st.integers(0, 255), unique=True, max_size=20), method=st.sampled_from([None, "pad", "backfill"]),
+       target=st.lists(st.one_of(st.floats(-10, 300), st.just(float("nan")), st.sampled_from([-0.0, 255.5, 1e300, -1e300])),
+                       max_size=20))
+def test_get_indexer_of_floats_is_that_of_pandas(keys, target, method):
+    ordered = np.array(sorted(keys), np.uint8)
+    expected = pd.Index(ordered).get_indexer(np.array(target, float), method=method)
+    index = keyray.Index(ordered, device="cpu")
+    assert index.get_indexer(np.array(target, float), method=method).tolist() == expected.tolist()
+
+
+@quick
+@given(keys=st.lists(st.integers(-9, 9), unique=True, max_size=9), method=st.sampled_from([None, "pad", "backfill"]),
+       target=st.lists(st.one_of(st.none(), st.integers(-20_000, 20_000)), max_size=20))
+def test_get_indexer_of_finer_times_is_that_of_pandas(keys, target, method):
+    ordered = np.array(sorted(keys), "M8[s]")
+    times = np.array(["NaT" if time is None else time for time in target], "M8[ms]")
+    expected = pd.Index(ordered).get_indexer(pd.Index(times), method=method)
+    assert keyray.Index(ordered, device="cpu").get_indexer(times, method=method).tolist() == expected.tolist()
+
+
+def test_get_indexer_at_the_borders_of_types():
+    index = keyray.Index(np.array([0, 7, 255], np.uint8), device="cpu")
+    target = np.array([-1, 0, 254, 256, 2**62])
+    assert index.get_indexer(target, method="pad").tolist() == [-1, 0, 1, 2, 2]
+    assert index.get_indexer(target, method="backfill").tolist() == [0, 0, 2, -1, -1]
+    days = keyray.Index(np.array(["1970-01-02"], "M8[D]"), device="cpu")
+    assert days.get_indexer(np.array([2**62, -(2**62)], "M8[s]"), method="pad").tolist() == [0, -1]
+    times = keyray.Index(np.array([5], "M8[ns]"), device="cpu")
+    assert times.get_indexer(np.array(["2500-01-01", "1500-01-01"], "M8[D]"), method="pad").tolist() == [0, -1]
+    with pytest.raises(TypeError, match="4.5"):
+        index.get_indexer([4.5], method="pad", tolerance=1)
+    with pytest.raises(TypeError):
+        index.get_indexer(["a"], method="pad")
+
+
+def test_values_that_the_type_has_not_are_not_the_null_row():
+    index = keyray.Index(pd.array([5, None], dtype="Int64"), device="cpu")
+    assert index.get_indexer(np.array([4.5, 5.0])).tolist() == [-1, 0]
+    assert index.get_indexer(pd.array([4.5, None, 5], dtype="Float64")).tolist() == [-1, 1, 0]
+    assert index.get_indexer_non_unique(np.array([4.5, 5.0]))[0].tolist() == [-1, 0]
+
+
+def test_row_ids_are_no_masks():
+    with pytest.raises(TypeError, match="flatnonzero"):
+        keyray.Index([1, 2], row_ids=np.array([True, False]))

@@ -159,3 +159,13 @@ def test_merge_overlap():
 def test_wrong_joins(wrong, error):
     with pytest.raises(error):
         wrong()
+
+
+def test_merge_asof_takes_one_way_to_say_the_times():
+    frame = pd.DataFrame({"t": [1, 2], "v": [3, 4]})
+    for more in ({"left_on": "t"}, {"right_on": "t"}, {"left_on": "t", "right_on": "t"}, {"left_index": True},
+                 {"right_index": True}):
+        with pytest.raises(ValueError, match="not both"):
+            keyray.merge_asof(frame, frame, on="t", **more)
+        with pytest.raises(pd.errors.MergeError):
+            pd.merge_asof(frame, frame, on="t", **more)

@@ -280,3 +280,24 @@ def test_strided_big_endian_and_chunked_columns():
                    "c": pa.chunked_array([pa.array([1, 2, 3]), pa.array([4] * 7)]),
                    "d": pa.array(range(12), pa.int16())[2:]}, "full", device="cpu")
     assert list(table.where("a = 4 and b = 12 and c = 3 and d = 4").rows()) == [2]
+
+
+@pytest.mark.parametrize("nothing", ["", "  ", "\n"])
+def test_an_empty_condition_is_no_condition(nothing):
+    table = Table({"a": np.arange(5)}, device="cpu")
+    for ask in (table.where, table.delete, lambda text: table.scan([text]), lambda text: table.where(True).where(text),
+                lambda text: (col("a") < 1) & text):
+        with pytest.raises(ValueError, match="give True"):
+            ask(nothing)
+    assert len(table) == table.where(True).count() == table.where().count() == 5
+    assert table.delete(True) == 5
+
+
+def test_rows_to_delete_are_no_masks():
+    table, other = Table({"a": np.arange(5)}, device="cpu"), Table({"a": np.arange(5)}, device="cpu")
+    for mask in (np.array([True] * 5), [False] * 5, pl.Series([True] * 5), pa.array([True]), np.True_):
+        with pytest.raises(TypeError, match="mask"):
+            table.delete(mask)
+    with pytest.raises(ValueError, match="another table"):
+        table.delete(other.where("a < 2"))
+    assert len(table) == 5 and table.delete([]) == 0 and table.delete(3) == 1 and table.delete(table.where("a < 2")) == 2

@@ -186,6 +186,9 @@ _TO_UNIT = {"D": None, "s": "s", "ms": "ms", "us": "us", "ns": "ns", "h": "s", "
 def column_of_numpy(array: np.ndarray[Any, Any], kind: str, name: str = "") -> Column:
     """An array; it is copied where it is strided, misaligned, of another byte order, or of a type of other size."""
     type = OF_DTYPE.get(array.dtype)
+    if array.ndim == 0:
+        raise ColumnTypeError(f"{name or 'a column'} is an array of numpy without dimensions: .item() makes it one value, "
+                              "np.atleast_1d a column of one row")
     if array.ndim != 1:
         raise ColumnTypeError(f"{name or 'a column'} has {array.ndim} dimensions, shape {array.shape}; a column has one: "
                               "give each column apart, or .ravel()")
@@ -324,24 +327,27 @@ def _read_pandas(obj: Any, name: str) -> list[Column]:
     if isinstance(dtype, np.dtype):
         return [column_of_numpy(np.asarray(obj), "pandas", name)]
     kind = type(dtype).__name__
-    if hasattr(obj.array, "__arrow_array__") and kind in ("ArrowDtype", "StringDtype"):
+    array = getattr(obj, "array", obj)  # of a series or an index; obj may be such an array itself
+    if hasattr(array, "__arrow_array__") and kind in ("ArrowDtype", "StringDtype"):
         arrow = kind == "ArrowDtype"
         if arrow or dtype.storage == "pyarrow":
-            return _read_arrow(obj.array.__arrow_array__(), "pandas-arrow" if arrow else "pandas", name)
+            return _read_arrow(array.__arrow_array__(), "pandas-arrow" if arrow else "pandas", name)
     if kind == "StringDtype":
-        return [column_of_objects(obj.array.to_numpy(dtype=object, na_value=None).tolist(), "pandas", name)]
+        return [column_of_objects(array.to_numpy(dtype=object, na_value=None).tolist(), "pandas", name)]
     if kind == "DatetimeTZDtype":
-        column = column_of_numpy(np.asarray(obj.array.tz_convert(None)), "pandas", name)
+        column = column_of_numpy(np.asarray(array.tz_convert(None)), "pandas", name)
         column.zone = str(dtype.tz)
         return [column]
     if kind == "CategoricalDtype":
-        codes = np.asarray(obj.array.codes)
-        values = as_column(obj.array.categories, name=name) if len(obj.array.categories) else column_of_objects([], "")
+        codes = np.asarray(array.codes)
+        values = as_column(array.categories, name=name) if len(array.categories) else column_of_objects([], "")
         return [take(values, codes, codes >= 0, "pandas", obj)]
+    if kind in ("NumpyEADtype", "PandasDtype"):
+        return [column_of_numpy(np.asarray(array), "pandas", name)]
     if hasattr(dtype, "numpy_dtype"):
-        values = obj.array.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0))
+        values = array.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0))
         column = column_of_numpy(values, "pandas", name)
-        missing = np.asarray(obj.array.isna())
+        missing = np.asarray(array.isna())
         return [with_mask(column, ~missing) if missing.any() else column]
     raise ColumnTypeError(f"{name or 'a column'} has pandas' type {dtype}, which keyray has not: cast it to numbers, "
                           "times or texts")

@@ -116,7 +116,7 @@ class _Not(Condition):
 
     def _text(self) -> str | None:
         text = self._inner._text()
-        return None if text is None else f"not ({text.strip() or 'true'})"
+        return None if text is None else f"not ({text})"
 
     def _make(self) -> int:
         made = ctypes.c_void_p()
@@ -141,7 +141,7 @@ class _Joined(Condition):
         texts = [part._text() for part in self._parts]
         if any(text is None for text in texts):
             return None
-        return f" {self._word} ".join(f"({text.strip() or 'true'})" for text in texts)
+        return f" {self._word} ".join(f"({text})" for text in texts)
 
     def _make(self) -> int:
         made = ctypes.c_void_p()
@@ -304,6 +304,8 @@ def condition_of(obj: Any) -> Condition:
     if isinstance(obj, Condition):
         return obj
     if isinstance(obj, str):
+        if not obj.strip():
+            raise ArgumentError("the condition is an empty text, which says nothing of the rows: give True for all of them")
         return _of_text(obj)
     if isinstance(obj, bool):
         return _of_text("true" if obj else "false")

@@ -39,12 +39,51 @@ def convert(column: Column, type: int, unit: int = 0, zone: str = "", name: str 
     wrong = ~fits if valid is None else ~fits & valid
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ColumnTypeError(f"{called}, row {row}: {_shown(column, row)} ({column.type_name}) is no value of "
-                              f"{wanted}, with which it is compared")
+        raise ColumnTypeError(f"{called}, row {row}: {_shown(column, row)} ({column.type_name}) is no value of {wanted}, "
+                              f"with which it is compared{_advice(column, type, row)}")
     made = Column(column.kind, type, column.count, values.ctypes.data, (values, column.owner), unit=unit,
                   zone=zone, validity=column.struct.validity, validity_offset=column.struct.validity_offset)
     made.caller, made.stream, made.name = column.caller, column.stream, column.name
     return made
+
+
+def _advice(column: Column, type: int, row: int) -> str:
+    """What to do about a value that does not convert."""
+    if column.type in FLOATS and type in INTEGERS:
+        if np.isnan(column.values()[row]):
+            return ": NaN is a value of floats and no NULL; make it NULL, or compare with floats"
+        return ": round it or leave it out, or compare with floats"
+    return ": leave it out, or compare with a type that has it"
+
+
+def convert_towards(column: Column, like: Column, up: bool) -> Column | None:
+    """As convert(), but a value that the type of `like` has not becomes the next one that it has, above if `up`, else below.
+
+    That has the same nearest key on the other side. NULL where there is none, and of NaN. None: the types do not convert so.
+    """
+    if not _goes(column.type, like.type) or like.type in FLOATS:
+        return None
+    given, info = column.values(), np.iinfo(DTYPES[like.type])
+    if like.type in INTEGERS:
+        whole = given if column.type in INTEGERS else np.ceil(given) if up else np.floor(given)
+        low, high = whole < float(info.min), whole >= float(info.max + 1)
+        if column.type in INTEGERS:
+            low, high = given < info.min, given > info.max
+    elif bool(column.zone) == bool(like.zone) and _units_known(column, like.type, like.unit):
+        times, by = _ratio(column.type, column.unit, like.type, like.unit)
+        whole, rest = np.divmod(given.astype(np.int64), by)
+        whole += up & (rest != 0)
+        low, high = whole < -(-int(info.min) // times), whole > int(info.max) // times
+        whole = np.where(low | high, 0, whole) * times
+    else:
+        return None
+    lost = (high if up else low) | (given != given)
+    values = np.where(low | high | lost, 0, whole).astype(DTYPES[like.type])
+    values[low], values[high] = info.min, info.max
+    known = column.valid()
+    bits = pack_bits(~lost if known is None else ~lost & known)
+    return Column(column.kind, like.type, column.count, values.ctypes.data, (values, bits), unit=like.unit,
+                  zone=like.zone, validity=bits.ctypes.data)
 
 
 def convert_or_null(column: Column, like: Column) -> Column | None:
@@ -128,16 +167,17 @@ def _back(made: np.ndarray[Any, Any], given: np.ndarray[Any, Any]) -> np.ndarray
 
 def _times(given: np.ndarray[Any, Any], column: Column, type: int,
            unit: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    numbers = given.astype(np.int64)
-    if column.type == c.KR_DATE32:
-        return _scaled(numbers, DAY * PER_SECOND[unit], 1)
-    have = PER_SECOND[column.unit]
+    made, fits = _scaled(given.astype(np.int64), *_ratio(column.type, column.unit, type, unit))
     if type == c.KR_DATE32:
-        days, fits = _scaled(numbers, 1, DAY * have)
-        fits &= (days >= -(2**31)) & (days < 2**31)
-        return days.astype(np.int32), fits
-    want = PER_SECOND[unit]
-    return _scaled(numbers, max(want // have, 1), max(have // want, 1))
+        fits &= (made >= -(2**31)) & (made < 2**31)
+    return made.astype(DTYPES[type]), fits
+
+
+def _ratio(given: int, given_unit: int, wanted: int, wanted_unit: int) -> tuple[int, int]:
+    """What steps of time are multiplied by, and then divided by, to become those of another unit; one of both is 1."""
+    have = 1 if given == c.KR_DATE32 else DAY * PER_SECOND[given_unit]
+    want = 1 if wanted == c.KR_DATE32 else DAY * PER_SECOND[wanted_unit]
+    return max(want // have, 1), max(have // want, 1)
 
 
 def _scaled(numbers: np.ndarray[Any, Any], up: int, down: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

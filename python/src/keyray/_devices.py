@@ -162,88 +162,101 @@ def _size(nbytes: int) -> str:
 class Gate:
     """Lets any number of threads look up, or one thread change: the change waits for lookups, lookups for it.
 
-    Lookups call enter() and leave(), changes enter_alone() and leave_alone(). A change that waits goes before lookups
-    that come later. A thread that changes an object in a callback of its own lookup would wait for itself: an error.
+    Lookups call enter() and leave(), changes enter_alone() and leave_alone(), each pair as `try: enter ... finally: leave`,
+    so that Ctrl-C between both leaves nothing behind; leave() without enter() does nothing. A change that waits goes before lookups that come later. A thread
+    may enter again while it is inside, as in a callback; a change there would wait for itself: an error.
     """
 
-    __slots__ = ("_lock", "_condition", "_inside", "_changer", "_waiting", "beside", "__weakref__")
+    __slots__ = ("_lock", "_condition", "_inside", "_changer", "_waiting", "_locked", "_broken", "beside", "__weakref__")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._condition = threading.Condition(self._lock)
-        self._inside = 0
+        self._inside: dict[int, int] = {}  # how often each thread has entered
         self._waiting = 0
         self._changer: int | None = None
+        self._broken = False  # a change of a thread that a fork left behind
         # Locks of others that look up, as pairs of functions: before a change, and after it.
         self.beside: list[tuple[Callable[[], None], Callable[[], None]]] = []
+        self._locked: list[Callable[[], None]] = []
         _alive.add(self)
 
     def enter(self) -> None:
         """Before a lookup."""
+        me = threading.get_ident()
         with self._lock:
             if self._changer is not None or self._waiting:
-                self._wait_to_enter()
-            self._inside += 1
+                self._wait_to_enter(me)
+            self._inside[me] = self._inside.get(me, 0) + 1
 
-    def _wait_to_enter(self) -> None:
-        if self._changer == threading.get_ident():
+    def _wait_to_enter(self, me: int) -> None:
+        if self._changer == me:
             raise ArgumentError("this thread is changing the object: it cannot be used before that has ended")
+        self._check_whole()
+        if me in self._inside:  # the change waits for this thread
+            return
         while self._changer is not None or self._waiting:
             self._condition.wait()
 
+    def _check_whole(self) -> None:
+        if self._broken:
+            raise ArgumentError("another thread was changing the object when this process was forked, and left it half "
+                                "changed: make or load it anew here")
+
     def leave(self) -> None:
         """After a lookup."""
+        me = threading.get_ident()
         with self._lock:
-            self._inside -= 1
-            if self._waiting and not self._inside:
-                self._condition.notify_all()
+            depth = self._inside.get(me, 0) - 1
+            if depth > 0:
+                self._inside[me] = depth
+            elif depth == 0:
+                del self._inside[me]
+                if self._waiting and not self._inside:
+                    self._condition.notify_all()
 
     def enter_alone(self) -> None:
         """Before a change."""
+        me = threading.get_ident()
         with self._lock:
-            if self._changer == threading.get_ident():
+            if self._changer == me:
                 raise ArgumentError("this thread is changing the object already")
+            self._check_whole()
+            if me in self._inside:
+                raise ArgumentError("this thread is in a lookup of the object, whose callback cannot change it: change it "
+                                    "when the lookup has ended")
             self._waiting += 1
             try:
                 while self._inside or self._changer is not None:
                     self._condition.wait()
-                self._changer = threading.get_ident()
+                self._changer = me
             except BaseException:  # Ctrl-C: lookups that let this change go first must not wait for it
                 self._condition.notify_all()
                 raise
             finally:
                 self._waiting -= 1
-        for before, _ in self.beside:
+        for before, after in self.beside:
             before()
+            self._locked.append(after)
 
     def leave_alone(self) -> None:
         """After a change."""
-        for _, after in self.beside:
-            after()
+        if self._changer != threading.get_ident():
+            return
+        while self._locked:
+            self._locked.pop()()
         with self._lock:
             self._changer = None
             self._condition.notify_all()
 
-    def check(self, *columns: Any) -> None:
-        """Refuses columns that the device cannot read: those in device memory, where the device is a CPU."""
-        if self.kind == "cpu":
-            for column in columns:
-                if column is not None and column.on_device:
-                    raise ArgumentError(f"column {column.name or 'given'!r} is in device memory, and this works on the "
-                                        "CPU: bring the column to the host, or ask for device=\"cuda\"")
-
-    def settle(self, *columns: Any) -> None:
-        """The same, and waits for the streams that columns are made on, for calls that take no stream."""
-        self.check(*columns)
-        for native in {column.stream for column in columns if column is not None and column.on_device}:
-            if native is not None:
-                call(lib.kr_device_sync, self.usable(), self.stream_of(native))
-
     def after_fork(self) -> None:
-        """In the child, where no other thread lives."""
+        """In the child, where of all threads only the one lives that forked."""
         self._lock = threading.Lock()
         self._condition = threading.Condition(self._lock)
-        self._inside = self._waiting = 0
+        me = threading.get_ident()
+        self._inside = {me: self._inside[me]} if me in self._inside else {}
+        self._waiting = 0
+        self._broken = self._changer not in (None, me)
 
 
 def watch_forks(made: Any) -> None:

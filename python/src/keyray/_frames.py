@@ -156,9 +156,12 @@ def merge_asof(left: Any, right: Any, on: str | None = None, left_on: str | None
     """
     if direction not in DIRECTIONS:
         raise ArgumentError(f"direction is {direction!r}; it is one of {', '.join(DIRECTIONS)}")
+    if on is not None and (left_on is not None or right_on is not None or left_index or right_index):
+        raise ArgumentError("give on, or a column or the index of each side (left_on or left_index, right_on or "
+                            "right_index), not both")
     pair = _Pair(left, right)
-    mine, name = _time(pair.left, "left", on or left_on, left_index)
-    theirs, other = _time(pair.right, "right", on or right_on, right_index)
+    mine, name = _time(pair.left, "left", left_on if on is None else on, left_index)
+    theirs, other = _time(pair.right, "right", right_on if on is None else on, right_index)
     groups: dict[str, Any] = {}
     shared = {name} if name is not None and name == other else set()
     if by is not None or left_by is not None or right_by is not None:

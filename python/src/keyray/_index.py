@@ -54,7 +54,7 @@ class Index:
     Keys are not needed afterwards; values are kept. Any number of threads may look up; a change waits for them.
     """
 
-    __slots__ = ("_handle", "_device", "_gate", "_likes", "_many", "_values", "_wide", "_dtype", "_small", "_nulls",
+    __slots__ = ("_handle", "_device", "_gate", "_likes", "_many", "_values", "_wide", "_next_row", "_dtype", "_small", "_nulls",
                  "_prepared", "_finalizer", "_closed", "_version", "_unique", "_keys", "__weakref__")
 
     def __init__(self, keys: Any, spec: str = "best", *, values: Any = None, row_ids: Any = None,
@@ -102,6 +102,7 @@ class Index:
     def _know(self) -> None:
         info = c.kr_index_info(struct_size=ctypes.sizeof(c.kr_index_info))
         call(lib.kr_index_query, self._handle, ctypes.byref(info))
+        self._next_row = info.next_row
         self._wide = info.next_row > 1 << 31
 
     # ---- Calls ----
@@ -111,39 +112,48 @@ class Index:
 
     def _look(self, function: Any, query: Query, *arguments: Any) -> None:
         """Calls a function that reads the index; changes wait for it."""
-        self._gate.enter()
         try:
-            handle = self._handle or self._gone()
-            like = query.like
-            if like.on_device:
-                self._device.check(like)
-            stream = self._device.stream_of(query.stream)
-            if query.count >= _progress.LONG:
-                _progress.run_long(function, handle, *arguments, stream)
-            else:
-                call(function, handle, *arguments, stream)
-            if like.on_device and (like.kind in ("cuda", "arrow") or stream is None):
-                # Nobody orders the end of these columns behind our work.
-                call(lib.kr_device_sync, self._device.usable(), stream)
+            self._gate.enter()
+            self._ask(function, query, *arguments)
         finally:
             self._gate.leave()
 
+    def _ask(self, function: Any, query: Query, *arguments: Any) -> None:
+        """The same by a caller that is in the gate, where it stays from one call to the next."""
+        handle = self._handle or self._gone()
+        like = query.like
+        if like.on_device:
+            self._device.check(like)
+        stream = self._device.stream_of(query.stream)
+        if query.count >= _progress.LONG:
+            _progress.run_long(function, handle, *arguments, stream)
+        else:
+            call(function, handle, *arguments, stream)
+        if like.on_device and (like.kind in ("cuda", "arrow") or stream is None):
+            # Nobody orders the end of these columns behind our work.
+            call(lib.kr_device_sync, self._device.usable(), stream)
+
     def _read(self, function: Callable[[int], T]) -> T:
         """Calls a function that reads facts of the index, and returns what it returns."""
-        self._gate.enter()
         try:
+            self._gate.enter()
             return function(self._handle or self._gone())
         finally:
             self._gate.leave()
 
-    def _change(self, function: Any, *arguments: Any) -> None:
-        """Calls a function that changes the index; waits for lookups."""
-        self._gate.enter_alone()
-        try:
-            _progress.run_long(function, self._handle or self._gone(), *arguments)
+    def _change(self, function: Any, *arguments: Any, then: Callable[[int], None] | None = None) -> None:
+        """Calls a function that changes the index; waits for lookups. `then` gets the next_row that was before."""
+        def changed() -> None:
+            first = self._next_row
             self._version += 1
             self._unique = None
             self._know()
+            if then is not None:
+                then(first)
+
+        try:
+            self._gate.enter_alone()
+            _progress.run_change(function, changed, self._handle or self._gone(), *arguments)
         finally:
             self._gate.leave_alone()
 
@@ -203,9 +213,9 @@ class Index:
             return answer(self, [Query([as_column(probes)])], c.KR_RESULT_ROW, None)  # type: ignore[no-any-return]
         count = probes.size
         gate = self._gate
-        gate.enter()
-        kit.busy = True
         try:
+            gate.enter()
+            kit.busy = True
             kit.probes[:count] = probes
             kit.column.count = count
             status = lib.kr_index_lookup(self._handle or self._gone(), kit.column_at, kit.sink_at, None, kit.err_at)
@@ -286,19 +296,21 @@ class Index:
         added = None if insert is None else self._columns(insert, "insert")
         gone = None if delete is None else self._columns(delete, "delete")
         ids = None if insert_rows is None else _ids(insert_rows, added[0].count if added else 0)
-        first = self.info.next_row
         self._device.check(*(added or []), *(gone or []), ids)
         stream = self._device.stream_of(next((column.stream for column in [*(added or []), *(gone or [])]), None))
         given = None if ids is None else ids.struct.data
-        if self._many:
-            self._change(lib.kr_index_update_columns, self._whole(added), given, self._whole(gone), stream)
-        else:
-            self._change(lib.kr_index_update, added and added[0].reference, given, gone and gone[0].reference, stream)
-        if added and added[0].struct.validity and not added[0].on_device:
-            more = _nulls_of(added, ids)
+        more = _nulls_of(added, ids) if added and added[0].struct.validity else None
+
+        def note(first: int) -> None:
             if more is not None:
-                more = more if ids is not None else more + np.uint32(first)
-                self._nulls = more if self._nulls is None else np.concatenate([self._nulls, more])
+                rows = more if ids is not None else more + np.uint32(first)
+                self._nulls = rows if self._nulls is None else np.concatenate([self._nulls, rows])
+
+        if self._many:
+            self._change(lib.kr_index_update_columns, self._whole(added), given, self._whole(gone), stream, then=note)
+        else:
+            self._change(lib.kr_index_update, added and added[0].reference, given, gone and gone[0].reference, stream,
+                         then=note)
 
     def _whole(self, columns: list[Column] | None) -> Any:
         if columns is None:
@@ -327,8 +339,8 @@ class Index:
     def info(self) -> IndexInfo:
         """Kind, device, types, rows, memory."""
         made = c.kr_index_info(struct_size=ctypes.sizeof(c.kr_index_info))
-        self._gate.enter()
         try:
+            self._gate.enter()
             call(lib.kr_index_query, self._handle or self._gone(), ctypes.byref(made))
         finally:
             self._gate.leave()
@@ -380,8 +392,8 @@ class Index:
 
     def validate(self) -> None:
         """Checks every invariant; InvariantError names the first that is broken."""
-        self._gate.enter()
         try:
+            self._gate.enter()
             _progress.run_long(lib.kr_index_validate, self._handle or self._gone())
         finally:
             self._gate.leave()
@@ -427,10 +439,10 @@ class Index:
 
     def close(self) -> None:
         """Releases the memory. Waits for lookups; later calls are errors."""
-        self._gate.enter_alone()
         try:
+            self._gate.enter_alone()
             for prepared in list(self._prepared):
-                prepared.close()
+                prepared.end()
             self._handle = None
             self._closed = "the index is closed"
             self._finalizer()
@@ -503,8 +515,11 @@ def _ids(rows: Any, count: int) -> Column | None:
     """Row ids as u32."""
     if rows is None:
         return None
+    given = as_column(rows, name="row ids")
+    if given.is_bool:
+        raise ColumnTypeError("row ids are integers, not a mask of booleans: give np.flatnonzero(mask)")
     try:
-        column = convert(as_column(rows, name="row ids"), c.KR_U32, name="row ids")
+        column = convert(given, c.KR_U32, name="row ids")
     except ColumnTypeError as cause:
         raise ColumnTypeError(f"row ids are integers from 0 to 4294967294: {cause}") from None
     if column.count != count:

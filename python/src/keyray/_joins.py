@@ -117,8 +117,8 @@ def _device(device: str | Device, *columns: Column | None) -> Device:
 def _joined(function: Any, where: Device, like: Column, other: Column, left_alone: bool, *arguments: Any) -> Any:
     """Runs a join, reads its pairs in the kind of `like`, the left side, and destroys it."""
     handle = ctypes.c_void_p()
-    run_long(function, where.usable(), *arguments, ctypes.byref(handle))
     try:
+        run_long(function, where.usable(), *arguments, ctypes.byref(handle))
         return _read_join(handle.value, like, left_alone, other.count > 1 << 31, like.count > 1 << 31)
     finally:
         lib.kr_join_destroy(handle)

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _structs as c
 from ._columns import as_column
-from ._convert import convert_or_null
+from ._convert import convert_or_null, convert_towards
 from ._errors import ArgumentError, ColumnTypeError, UnsupportedError
 from ._query import Query, answer, answer_many, gather, nearest_options
 from ._types import Column
@@ -18,19 +18,31 @@ if TYPE_CHECKING:
 _SIDES = {"pad": "below", "ffill": "below", "backfill": "above", "bfill": "above"}
 
 
-def _target(index: Index, target: Any) -> Column | None:
-    """The target as a column like the keys. What the keys' type has not is NULL; None: it has nothing of it."""
+def _target(index: Index, target: Any, side: str = "",
+            limited: bool = False) -> tuple[Column | None, np.ndarray[Any, Any] | None]:
+    """The target as a column like the keys, and which of its values are there (None: all).
+
+    What the keys' type has not is NULL, or with a side the next value on it that the type has, which is as near a key but
+    not as far away, so there is no such value where distances are limited. None: the target has nothing of the type.
+    """
     if index._many:
         raise UnsupportedError("get_indexer takes an index over one column; lookup() answers several")
     like = index._likes[0]
     try:
-        return as_column(target, like)
+        column: Column | None = as_column(target, like)
+        assert column is not None
+        valid = None if column.on_device else column.valid()
     except ColumnTypeError:
-        made = as_column(target) if len(target) else None
-        column = None if made is None or made.on_device else convert_or_null(made, like)
-        if column is not None:
-            column.kind = "numpy"
-        return column
+        made = as_column(target)
+        if made.on_device or limited:
+            raise
+        valid = made.valid()
+        column = convert_towards(made, like, side == "above") if side else convert_or_null(made, like)
+        if column is None and side:
+            raise
+    if column is not None:
+        column.kind = "numpy" if not column.on_device else column.kind
+    return column, valid
 
 
 def _invalid() -> Exception:
@@ -54,19 +66,25 @@ def get_indexer(index: Index, target: Any, method: str | None, limit: int | None
         raise ArgumentError(f"method is {method!r}; it is one of None, {', '.join(_SIDES)}")
     if method is None and tolerance is not None:
         raise ArgumentError("tolerance goes with a method")
-    column = _target(index, target)
-    if column is None:
-        return np.full(len(target), -1, np.intp)
-    column.kind = "numpy"
+    try:
+        index._gate.enter()  # several calls of one state
+        return _found(index, target, _SIDES.get(method or "", ""), tolerance)
+    finally:
+        index._gate.leave()
+
+
+def _found(index: Index, target: Any, side: str, tolerance: Any) -> np.ndarray[Any, Any]:
+    column, valid = _target(index, target, side, tolerance is not None)
     if index._unique is False:
         raise _invalid()
-    if method is not None:
-        options = nearest_options(_SIDES[method], False, tolerance, index._likes[0])
+    if column is None:
+        return np.full(len(target), -1, np.intp)
+    if side:
+        options = nearest_options(side, False, tolerance, index._likes[0])
         rows = answer(index, [Query([column], nearest=options)], c.KR_RESULT_ROW, None)
         return rows.astype(np.intp)  # type: ignore[no-any-return]
     rows = _unique_rows(index, column).astype(np.intp)
     nulls = index._nulls
-    valid = column.valid() if nulls is not None else None
     if nulls is not None and len(nulls) > 1:
         raise _invalid()
     if nulls is not None and valid is not None:
@@ -109,13 +127,20 @@ def _is_unique(index: Index) -> bool | None:
 
 def get_indexer_non_unique(index: Index, target: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Index.get_indexer_non_unique: rows in the order of targets, -1 in the place of one without rows."""
-    column = _target(index, target)
+    try:
+        index._gate.enter()
+        return _found_non_unique(index, target)
+    finally:
+        index._gate.leave()
+
+
+def _found_non_unique(index: Index, target: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    column, valid = _target(index, target)
     if column is None:
         return np.full(len(target), -1, np.intp), np.arange(len(target), dtype=np.intp)
-    column.kind = "numpy"
     _, offsets, rows = gather(index, Query([column]), 0, "row", guess=column.count)
     counts = np.diff(offsets.view(np.int64))
-    nulls, valid = index._nulls, column.valid()
+    nulls = index._nulls
     null_rows = np.empty(0, np.int64) if nulls is None else nulls.astype(np.int64)
     if valid is not None and len(null_rows):
         counts[~valid] = len(null_rows)

@@ -30,8 +30,8 @@ class Prepared:
         index._device.check(*query.columns, query.upper, values)
         self._room = Room(Answers(query.like, query.count), result, values, out)
         _, arguments = query.bound()
-        index._gate.enter()
         try:
+            index._gate.enter()
             self._handle: int | None = _progress.create(
                 query.preparer(), lib.kr_prepared_destroy, index._handle or index._gone(), *arguments,
                 self._room.reference)
@@ -50,8 +50,8 @@ class Prepared:
         """Looks up again and returns the array of answers. `stream`: a cudaStream_t as an int, to enqueue on."""
         index = self._index
         gate = index._gate
-        gate.enter()
         try:
+            gate.enter()
             if self._handle is None or index._handle is None:
                 raise ArgumentError("the prepared lookup, or its index, is closed")
             native = None if stream is None else index._device.stream_of(stream)
@@ -77,7 +77,16 @@ class Prepared:
         return int(lib.kr_prepared_scratch_nbytes(self._handle)) if self._handle else 0
 
     def close(self) -> None:
-        """Releases it."""
+        """Releases it. Waits for runs of other threads."""
+        gate = self._index._gate
+        try:
+            gate.enter_alone()
+            self.end()
+        finally:
+            gate.leave_alone()
+
+    def end(self) -> None:
+        """What close() does, in the gate."""
         self._handle = None
         self._finalizer()
 

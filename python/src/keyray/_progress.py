@@ -75,6 +75,17 @@ def run_long(function: Callable[..., int], *arguments: Any) -> None:
         raise error_of(err._obj)
 
 
+def run_change(function: Callable[..., int], then: Callable[[], None], *arguments: Any) -> None:
+    """As run_long, of a change. `then` is called once it is made, also where Ctrl-C came too late to stop it."""
+    def noted(*given: Any) -> int:
+        status = function(*given)
+        if status == c.KR_OK:
+            then()
+        return status
+
+    run_long(noted, *arguments)
+
+
 def create(function: Callable[..., int], destroy: Callable[[Any], None], *arguments: Any) -> int:
     """Calls a function that makes an object, and returns its handle. Interrupted when it was made, it is destroyed."""
     handle = ctypes.c_void_p()

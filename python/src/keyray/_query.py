@@ -224,11 +224,16 @@ def answer(index: Any, queries: list[Query], result: int, values: Column | None,
     index._device.check(like, values)
     answers = Answers(like, sum(query.count for query in queries))
     room = Room(answers, result, values, out)
-    for query in queries:
-        function, arguments = query.bound()
-        index._look(function, query, *arguments, room.reference)
-        room.advance(query.count)
-    made = room.made(index._wide)
+    try:
+        index._gate.enter()
+        for query in queries:
+            function, arguments = query.bound()
+            index._ask(function, query, *arguments, room.reference)
+            room.advance(query.count)
+        wide = index._wide
+    finally:
+        index._gate.leave()
+    made = room.made(wide)
     return made if out is None else out
 
 
@@ -237,16 +242,21 @@ def answer_many(index: Any, query: Query, wanted: dict[str, tuple[int, Column | 
     index._device.check(query.like, *(values for _, values in wanted.values()))
     answers = Answers(query.like, query.count)
     rooms = {name: Room(answers, result, values) for name, (result, values) in wanted.items()}
-    if query.many or query.how:  # the library has no such call for these
-        function, arguments = query.bound()
-        for room in rooms.values():
-            index._look(function, query, *arguments, room.reference)
-    elif rooms:
-        sinks = (ctypes.POINTER(c.kr_sink) * len(rooms))(*(ctypes.pointer(room.sink) for room in rooms.values()))
-        index._look(lib.kr_index_lookup_many, query, query.columns[0].reference,
-                    None if query.upper is None else query.upper.reference,
-                    None if query.nearest is None else ctypes.byref(query.nearest), sinks, len(rooms))
-    return {name: room.made(index._wide) for name, room in rooms.items()}
+    try:
+        index._gate.enter()
+        if query.many or query.how:  # the library has no such call for these
+            function, arguments = query.bound()
+            for room in rooms.values():
+                index._ask(function, query, *arguments, room.reference)
+        elif rooms:
+            sinks = (ctypes.POINTER(c.kr_sink) * len(rooms))(*(ctypes.pointer(room.sink) for room in rooms.values()))
+            index._ask(lib.kr_index_lookup_many, query, query.columns[0].reference,
+                       None if query.upper is None else query.upper.reference,
+                       None if query.nearest is None else ctypes.byref(query.nearest), sinks, len(rooms))
+        wide = index._wide
+    finally:
+        index._gate.leave()
+    return {name: room.made(wide) for name, room in rooms.items()}
 
 
 def gather(index: Any, query: Query, limit: int, order: str, guess: int = 0) -> tuple[Answers, Any, Any]:
@@ -258,17 +268,29 @@ def gather(index: Any, query: Query, limit: int, order: str, guess: int = 0) -> 
     offsets, at = answers.array(np.dtype("u8"), query.count + 1)
     sink = c.kr_sink(ctypes.sizeof(c.kr_sink), c.KR_RESULT_ROWS, chosen(ORDERS, order, "order"), None, at)
     sink.limit = limit
+    try:
+        index._gate.enter()  # what is counted must be what is read
+        rows, needed = _gather_into(index, query, answers, offsets, sink, guess)
+    finally:
+        index._gate.leave()
+    if rows is None:
+        rows, _ = answers.array(np.dtype("u4"), 0)
+    return answers, offsets, rows[:needed]
+
+
+def _gather_into(index: Any, query: Query, answers: Answers, offsets: Any, sink: Any, guess: int) -> tuple[Any, int]:
+    """The row ids, by a caller that is in the gate, and how many there are."""
     function, arguments = query.bound()
-    rows, needed = None, 0
+    rows = None
     if guess:
         rows, sink.rows = answers.array(np.dtype("u4"), guess)
         sink.rows_capacity = guess
     while True:
         try:
-            index._look(function, query, *arguments, ctypes.byref(sink))
+            index._ask(function, query, *arguments, ctypes.byref(sink))
             needed = int(offsets[query.count])
             if needed <= sink.rows_capacity:
-                break
+                return rows, needed
         except LimitError:
             if not guess:
                 raise
@@ -276,6 +298,3 @@ def gather(index: Any, query: Query, limit: int, order: str, guess: int = 0) -> 
             continue
         rows, sink.rows = answers.array(np.dtype("u4"), needed)
         sink.rows_capacity = needed
-    if rows is None:
-        rows, _ = answers.array(np.dtype("u4"), 0)
-    return answers, offsets, rows[:needed]

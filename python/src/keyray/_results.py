@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _structs as c
 from ._arrow import Exported
+from ._errors import ArgumentError, ColumnTypeError, UnsupportedError
 from ._types import DTYPES, FLOATS, FORMATS, TIMES, UNITS, Column, pack_bits, unpack_bits
 
 _U4, _U8, _I4, _I8 = np.dtype("u4"), np.dtype("u8"), np.dtype("i4"), np.dtype("i8")
@@ -178,7 +179,7 @@ def _device_rows(made: Any, wide: bool, kind: str) -> Any:
     if not wide:
         return made.view(_I4)
     if kind == "numba":
-        raise NotImplementedError("row ids of 2^31 and above do not become numba's: give cupy or torch columns")
+        raise UnsupportedError("row ids of 2^31 and above do not become numba's: give cupy or torch columns")
     ids = made.astype(_I8)
     ids[made == c.KR_NO_ROW] = -1
     return ids
@@ -257,7 +258,6 @@ def _shape(result: int, values: Column | None, n: int) -> tuple[np.dtype[Any], i
 
 def _given(out: Any, dtype: np.dtype[Any], size: int, answers: Answers) -> tuple[Any, int]:
     """The caller's array for answers, checked."""
-    from ._errors import ArgumentError, ColumnTypeError
     facts = getattr(out, "__cuda_array_interface__", None) if answers.on_device else None
     if facts is None and not isinstance(out, np.ndarray):
         raise ColumnTypeError(f"`out` is {type(out).__name__}: give a numpy array, or one in device memory where the "

@@ -149,9 +149,9 @@ def _copied(device: Device, start: int, nbytes: int) -> np.ndarray[Any, Any]:
 
 def save_index(index: Index, path: str | os.PathLike[str]) -> None:
     """Index.save."""
-    beside = _described(index)
-    index._gate.enter()
     try:
+        index._gate.enter()
+        beside = _described(index)
         _progress.run_long(lib.kr_index_save, index._handle or index._gone(), os.fsencode(path), beside.options(),
                            _progress.POINTER)
     finally:
@@ -225,10 +225,10 @@ LOADERS: dict[int, Callable[[Saved, Any], Any]] = {c.KR_SAVED_INDEX: load_index}
 
 def pickled_index(index: Index, protocol: int) -> tuple[Any, str]:
     """The bytes of an index and the device that it is on. With protocol 5 the bytes may travel apart."""
-    beside = _described(index)
     handle = ctypes.c_void_p()
-    index._gate.enter()
     try:
+        index._gate.enter()
+        beside = _described(index)
         call(lib.kr_index_pieces, index._handle or index._gone(), beside.options(), ctypes.byref(handle))
         try:
             data = _gathered(handle)

@@ -158,6 +158,8 @@ def _kept_pandas(frame: Any, copy: str) -> Any:
     if copy == "never":
         return frame
     import pandas
+    if isinstance(frame, pandas.api.extensions.ExtensionArray):
+        return frame.copy()
     on_write = int(pandas.__version__.partition(".")[0]) >= 3
     return frame.copy(deep=copy == "always" or not on_write)
 
@@ -244,10 +246,10 @@ def gathered(column: Any, rows: np.ndarray[Any, Any], gaps: bool) -> Any:
     """The column's values at these rows, nothing where a row is -1 (only if `gaps`)."""
     root = root_of(column)
     if not gaps:
-        return _taken(column, rows) if root != "pandas" else column.array.take(rows)
+        return _taken(column, rows) if root != "pandas" else getattr(column, "array", column).take(rows)
     if root == "pandas":
         import pandas
-        array = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
+        array = column.to_numpy() if isinstance(column.dtype, np.dtype) else getattr(column, "array", column)
         return pandas.api.extensions.take(array, rows, allow_fill=True)
     if root == "polars":
         import polars

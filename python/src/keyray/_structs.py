@@ -132,343 +132,170 @@ kr_pairs_chunk = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_void_p, c_void_p)
 
 class kr_error(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("status", c_int),
-        ("vendor_code", c_int32),
-        ("vendor_call", c_char * 64),
-        ("text", c_char * 512),
-        ("reserved", c_uint64 * 4),
-    ]
+    _fields_ = [("status", c_int), ("vendor_code", c_int32), ("vendor_call", c_char * 64), ("text", c_char * 512),
+        ("reserved", c_uint64 * 4)]
 
 
 class kr_progress(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("call", ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_double)),
-        ("ctx", c_void_p),
-        ("reserved", c_uint64 * 2),
-    ]
+    _fields_ = [("call", ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_double)), ("ctx", c_void_p),
+        ("reserved", c_uint64 * 2)]
 
 
 class kr_text_buffer(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("data", c_void_p),
-        ("nbytes", c_uint64),
-    ]
+    _fields_ = [("data", c_void_p), ("nbytes", c_uint64)]
 
 
 class kr_column(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("type", c_int),
-        ("reserved", c_uint32),
-        ("count", c_uint64),
-        ("data", c_void_p),
-        ("validity", c_void_p),
-        ("validity_offset", c_uint64),
-        ("dictionary", c_uint64),
-        ("reserved_words", c_uint64 * 2),
-    ]
+    _fields_ = [("type", c_int), ("reserved", c_uint32), ("count", c_uint64), ("data", c_void_p),
+        ("validity", c_void_p), ("validity_offset", c_uint64), ("dictionary", c_uint64),
+        ("reserved_words", c_uint64 * 2)]
 
 
 class kr_device_options(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("threads", c_uint32),
-        ("reserved", c_uint32),
-        ("memory_cap_nbytes", c_uint64),
-        ("allocate", ctypes.CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_void_p)),
-        ("release", ctypes.CFUNCTYPE(None, c_void_p, c_void_p, c_size_t, c_void_p)),
-        ("allocator_ctx", c_void_p),
-        ("progress", kr_progress),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("threads", c_uint32), ("reserved", c_uint32),
+        ("memory_cap_nbytes", c_uint64), ("allocate", ctypes.CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_void_p)),
+        ("release", ctypes.CFUNCTYPE(None, c_void_p, c_void_p, c_size_t, c_void_p)), ("allocator_ctx", c_void_p),
+        ("progress", kr_progress)]
 
 
 class kr_device_info(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("name", c_char * 16),
-        ("description", c_char * 96),
-        ("software", c_char * 96),
-        ("tracer", c_char * 64),
-        ("memory_nbytes", c_uint64),
-        ("in_use_nbytes", c_uint64),
-        ("peak_nbytes", c_uint64),
-        ("units", c_uint32),
-        ("rt_cores", c_int32),
-        ("memory_cap_nbytes", c_uint64),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("name", c_char * 16), ("description", c_char * 96),
+        ("software", c_char * 96), ("tracer", c_char * 64), ("memory_nbytes", c_uint64), ("in_use_nbytes", c_uint64),
+        ("peak_nbytes", c_uint64), ("units", c_uint32), ("rt_cores", c_int32), ("memory_cap_nbytes", c_uint64)]
 
 
 class kr_file_options(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("nulls", c_char_p),
-        ("texts", c_uint32),
-        ("reserved", c_uint32),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("nulls", c_char_p), ("texts", c_uint32), ("reserved", c_uint32)]
 
 
 class kr_kind_info(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("name", c_char_p),
-        ("summary", c_char_p),
-        ("source", c_char_p),
-        ("capabilities", c_uint32),
-        ("option_count", c_uint32),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("summary", c_char_p), ("source", c_char_p),
+        ("capabilities", c_uint32), ("option_count", c_uint32)]
 
 
 class kr_option_info(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("name", c_char_p),
-        ("help", c_char_p),
-        ("choices", c_char_p),
-        ("form", c_int),
-        ("is_common", c_uint32),
-        ("minimum", c_double),
-        ("maximum", c_double),
-        ("standard", c_char * 32),
-        ("values", c_char * 128),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("help", c_char_p), ("choices", c_char_p),
+        ("form", c_int), ("is_common", c_uint32), ("minimum", c_double), ("maximum", c_double),
+        ("standard", c_char * 32), ("values", c_char * 128)]
 
 
 class kr_estimate(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("footprint_nbytes", c_uint64),
-        ("peak_nbytes", c_uint64),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("footprint_nbytes", c_uint64), ("peak_nbytes", c_uint64)]
 
 
 class kr_explanation(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("spec", c_char * KR_SPEC_NBYTES),
-        ("device", c_char * 16),
-        ("tracer", c_char * 64),
-        ("reason", c_char * 256),
-        ("probe_order", c_char * 96),
-        ("footprint_nbytes", c_uint64),
-        ("peak_nbytes", c_uint64),
-        ("memory_accesses_per_probe", c_double),
-        ("rays_per_probe", c_double),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("spec", c_char * KR_SPEC_NBYTES), ("device", c_char * 16),
+        ("tracer", c_char * 64), ("reason", c_char * 256), ("probe_order", c_char * 96),
+        ("footprint_nbytes", c_uint64), ("peak_nbytes", c_uint64), ("memory_accesses_per_probe", c_double),
+        ("rays_per_probe", c_double)]
 
 
 class kr_index_info(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("spec", c_char * KR_SPEC_NBYTES),
-        ("device", c_char * 16),
-        ("tracer", c_char * 64),
-        ("type", c_int),
-        ("n_columns", c_uint32),
-        ("rows", c_uint64),
-        ("next_row", c_uint64),
-        ("footprint_nbytes", c_uint64),
-        ("peak_nbytes", c_uint64),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("spec", c_char * KR_SPEC_NBYTES), ("device", c_char * 16),
+        ("tracer", c_char * 64), ("type", c_int), ("n_columns", c_uint32), ("rows", c_uint64), ("next_row", c_uint64),
+        ("footprint_nbytes", c_uint64), ("peak_nbytes", c_uint64)]
 
 
 class kr_sink(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("result", c_int),
-        ("order", c_uint32),
-        ("values", POINTER(kr_column)),
-        ("out", c_void_p),
-        ("valid", c_void_p),
-        ("rows", c_void_p),
-        ("rows_capacity", c_uint64),
-        ("report", c_void_p),
-        ("count_work", c_uint32),
-        ("reserved", c_uint32),
-        ("limit", c_uint64),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("result", c_int), ("order", c_uint32), ("values", POINTER(kr_column)),
+        ("out", c_void_p), ("valid", c_void_p), ("rows", c_void_p), ("rows_capacity", c_uint64), ("report", c_void_p),
+        ("count_work", c_uint32), ("reserved", c_uint32), ("limit", c_uint64)]
 
 
 class kr_nearest_options(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("side", c_int),
-        ("strict", c_uint32),
-        ("limited", c_uint32),
-        ("reserved", c_uint32),
-        ("tolerance", c_int64),
-        ("float_tolerance", c_double),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("side", c_int), ("strict", c_uint32), ("limited", c_uint32),
+        ("reserved", c_uint32), ("tolerance", c_int64), ("float_tolerance", c_double)]
 
 
 class kr_column_probes(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("columns", POINTER(kr_column)),
-        ("n_columns", c_uint32),
-        ("how", c_uint32),
-        ("upper", POINTER(kr_column)),
-        ("nearest", POINTER(kr_nearest_options)),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("columns", POINTER(kr_column)), ("n_columns", c_uint32),
+        ("how", c_uint32), ("upper", POINTER(kr_column)), ("nearest", POINTER(kr_nearest_options))]
 
 
 class kr_join_options(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("type", c_int),
-        ("inverse", c_int),
-        ("unordered", c_uint32),
-        ("reserved", c_uint32),
-        ("left_by", POINTER(kr_column)),
-        ("right_by", POINTER(kr_column)),
-        ("n_by", c_uint32),
-        ("reserved_by", c_uint32),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("type", c_int), ("inverse", c_int), ("unordered", c_uint32),
+        ("reserved", c_uint32), ("left_by", POINTER(kr_column)), ("right_by", POINTER(kr_column)), ("n_by", c_uint32),
+        ("reserved_by", c_uint32)]
 
 
 class kr_join_info(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("spec", c_char * KR_SPEC_NBYTES),
-        ("device", c_char * 16),
-        ("tracer", c_char * 64),
-        ("indexed", c_char * 8),
-        ("pairs", c_uint64),
-        ("footprint_nbytes", c_uint64),
-        ("peak_nbytes", c_uint64),
-        ("cost_left", c_double),
-        ("cost_right", c_double),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("spec", c_char * KR_SPEC_NBYTES), ("device", c_char * 16),
+        ("tracer", c_char * 64), ("indexed", c_char * 8), ("pairs", c_uint64), ("footprint_nbytes", c_uint64),
+        ("peak_nbytes", c_uint64), ("cost_left", c_double), ("cost_right", c_double)]
 
 
 class kr_texts_info(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("spec", c_char * 32),
-        ("device", c_char * 16),
-        ("count", c_uint64),
-        ("text_nbytes", c_uint64),
-        ("dictionary", c_uint64),
-        ("footprint_nbytes", c_uint64),
-        ("peak_nbytes", c_uint64),
-        ("seeds_given_up", c_uint64),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("spec", c_char * 32), ("device", c_char * 16), ("count", c_uint64),
+        ("text_nbytes", c_uint64), ("dictionary", c_uint64), ("footprint_nbytes", c_uint64),
+        ("peak_nbytes", c_uint64), ("seeds_given_up", c_uint64)]
 
 
 class kr_table_options(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("copy", c_int),
-        ("reserved", c_uint32),
-        ("find_text", ctypes.CFUNCTYPE(c_int, c_void_p, c_uint32, c_char_p, c_size_t, c_void_p)),
-        ("ctx", c_void_p),
-        ("units", c_void_p),
-        ("texts", c_void_p),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("copy", c_int), ("reserved", c_uint32),
+        ("find_text", ctypes.CFUNCTYPE(c_int, c_void_p, c_uint32, c_char_p, c_size_t, c_void_p)), ("ctx", c_void_p),
+        ("units", c_void_p), ("texts", c_void_p)]
 
 
 class kr_table_info(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("spec", c_char * KR_SPEC_NBYTES),
-        ("device", c_char * 16),
-        ("tracer", c_char * 64),
-        ("reason", c_char * 256),
-        ("rows", c_uint64),
-        ("alive_rows", c_uint64),
-        ("columns", c_uint32),
-        ("copied_columns", c_uint32),
-        ("footprint_nbytes", c_uint64),
-        ("peak_nbytes", c_uint64),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("spec", c_char * KR_SPEC_NBYTES), ("device", c_char * 16),
+        ("tracer", c_char * 64), ("reason", c_char * 256), ("rows", c_uint64), ("alive_rows", c_uint64),
+        ("columns", c_uint32), ("copied_columns", c_uint32), ("footprint_nbytes", c_uint64),
+        ("peak_nbytes", c_uint64)]
 
 
 class kr_scan_sink(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("result", c_int),
-        ("column", c_uint32),
-        ("out", c_void_p),
-        ("valid", c_void_p),
-        ("rows", c_void_p),
-        ("rows_capacity", c_uint64),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("result", c_int), ("column", c_uint32), ("out", c_void_p),
+        ("valid", c_void_p), ("rows", c_void_p), ("rows_capacity", c_uint64)]
 
 
 class kr_scan_options(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("alive", c_void_p),
-        ("report", c_void_p),
-        ("count_work", c_uint32),
-        ("reserved", c_uint32),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("alive", c_void_p), ("report", c_void_p), ("count_work", c_uint32),
+        ("reserved", c_uint32)]
 
 
 class kr_attachment(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("name", c_char_p),
-        ("data", c_void_p),
-        ("nbytes", c_uint64),
-    ]
+    _fields_ = [("name", c_char_p), ("data", c_void_p), ("nbytes", c_uint64)]
 
 
 class kr_save_options(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("attachments", POINTER(kr_attachment)),
-        ("n_attachments", c_uint32),
-        ("reserved", c_uint32),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("attachments", POINTER(kr_attachment)), ("n_attachments", c_uint32),
+        ("reserved", c_uint32)]
 
 
 class kr_saved_options(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("verify", c_int),
-        ("n_dictionaries", c_uint32),
-        ("dictionaries", c_void_p),
-        ("progress", POINTER(kr_progress)),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("verify", c_int), ("n_dictionaries", c_uint32),
+        ("dictionaries", c_void_p), ("progress", POINTER(kr_progress))]
 
 
 class kr_saved_info(ctypes.Structure):
     __slots__ = ()
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("what", c_int),
-        ("format", c_uint32),
-        ("version", c_char * 32),
-        ("spec", c_char * KR_SPEC_NBYTES),
-        ("rows", c_uint64),
-        ("next_row", c_uint64),
-        ("nbytes", c_uint64),
-        ("n_columns", c_uint32),
-        ("n_attachments", c_uint32),
-    ]
+    _fields_ = [("struct_size", c_size_t), ("what", c_int), ("format", c_uint32), ("version", c_char * 32),
+        ("spec", c_char * KR_SPEC_NBYTES), ("rows", c_uint64), ("next_row", c_uint64), ("nbytes", c_uint64),
+        ("n_columns", c_uint32), ("n_attachments", c_uint32)]
 
 
 # ---- Functions: the type of the result, and those of the arguments ----
@@ -503,20 +330,14 @@ FUNCTIONS = {
     "kr_file_literals": (c_int, [c_char_p, c_void_p, c_void_p, POINTER(kr_error)]),
     "kr_file_empty": (c_int, [c_char_p, c_int, c_int, c_char_p, c_void_p, c_uint32, c_void_p, POINTER(kr_error)]),
     "kr_value_text": (c_uint32, [c_int, c_int, c_void_p, c_char_p]),
-    "kr_file_write": (
-        c_int,
-        [c_char_p, c_int, c_uint64, c_uint32, c_void_p, POINTER(kr_progress), POINTER(kr_error)],
-    ),
+    "kr_file_write": (c_int, [c_char_p, c_int, c_uint64, c_uint32, c_void_p, POINTER(kr_progress),
+        POINTER(kr_error)]),
     "kr_output_create": (c_int, [c_void_p, POINTER(kr_error)]),
-    "kr_output_add_column": (
-        c_int,
-        [c_void_p, c_char_p, c_int, c_uint64, c_uint32, c_void_p, POINTER(kr_progress), POINTER(kr_error)],
-    ),
+    "kr_output_add_column": (c_int, [c_void_p, c_char_p, c_int, c_uint64, c_uint32, c_void_p, POINTER(kr_progress),
+        POINTER(kr_error)]),
     "kr_output_add_bytes": (c_int, [c_void_p, c_char_p, c_void_p, c_uint64, POINTER(kr_progress), POINTER(kr_error)]),
-    "kr_output_add_pieces": (
-        c_int,
-        [c_void_p, c_char_p, kr_next_piece, c_void_p, POINTER(kr_progress), POINTER(kr_error)],
-    ),
+    "kr_output_add_pieces": (c_int, [c_void_p, c_char_p, kr_next_piece, c_void_p, POINTER(kr_progress),
+        POINTER(kr_error)]),
     "kr_output_commit": (c_int, [c_void_p, POINTER(kr_error)]),
     "kr_output_destroy": (None, [c_void_p]),
     "kr_kind_count": (c_uint32, []),
@@ -525,18 +346,12 @@ FUNCTIONS = {
     "kr_spec_complete": (c_int, [c_char_p, c_char_p, c_size_t, POINTER(kr_error)]),
     "kr_spec_shorten": (c_int, [c_char_p, c_char_p, c_size_t, POINTER(kr_error)]),
     "kr_index_estimate": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_estimate), POINTER(kr_error)]),
-    "kr_index_explain": (
-        c_int,
-        [c_void_p, c_int, c_char_p, POINTER(kr_column), c_uint64, POINTER(kr_explanation), POINTER(kr_error)],
-    ),
-    "kr_index_create": (
-        c_int,
-        [c_void_p, c_char_p, POINTER(kr_column), c_void_p, c_void_p, c_void_p, POINTER(kr_error)],
-    ),
-    "kr_index_create_columns": (
-        c_int,
-        [c_void_p, c_char_p, POINTER(kr_column), c_uint32, c_void_p, c_void_p, c_void_p, POINTER(kr_error)],
-    ),
+    "kr_index_explain": (c_int, [c_void_p, c_int, c_char_p, POINTER(kr_column), c_uint64, POINTER(kr_explanation),
+        POINTER(kr_error)]),
+    "kr_index_create": (c_int, [c_void_p, c_char_p, POINTER(kr_column), c_void_p, c_void_p, c_void_p,
+        POINTER(kr_error)]),
+    "kr_index_create_columns": (c_int, [c_void_p, c_char_p, POINTER(kr_column), c_uint32, c_void_p, c_void_p,
+        c_void_p, POINTER(kr_error)]),
     "kr_index_destroy": (None, [c_void_p]),
     "kr_index_query": (c_int, [c_void_p, POINTER(kr_index_info), POINTER(kr_error)]),
     "kr_index_phase_count": (c_uint32, [c_void_p]),
@@ -550,14 +365,10 @@ FUNCTIONS = {
     "kr_index_counter_value": (c_uint64, [c_void_p, c_uint32]),
     "kr_index_validate": (c_int, [c_void_p, POINTER(kr_error)]),
     "kr_index_set_keys": (c_int, [c_void_p, c_void_p, POINTER(kr_column), c_void_p, POINTER(kr_error)]),
-    "kr_index_update": (
-        c_int,
-        [c_void_p, POINTER(kr_column), c_void_p, POINTER(kr_column), c_void_p, POINTER(kr_error)],
-    ),
-    "kr_index_update_columns": (
-        c_int,
-        [c_void_p, POINTER(kr_column), c_void_p, POINTER(kr_column), c_void_p, POINTER(kr_error)],
-    ),
+    "kr_index_update": (c_int, [c_void_p, POINTER(kr_column), c_void_p, POINTER(kr_column), c_void_p,
+        POINTER(kr_error)]),
+    "kr_index_update_columns": (c_int, [c_void_p, POINTER(kr_column), c_void_p, POINTER(kr_column), c_void_p,
+        POINTER(kr_error)]),
     "kr_report_create": (c_int, [c_void_p, POINTER(kr_error)]),
     "kr_report_destroy": (None, [c_void_p]),
     "kr_report_probe_count": (c_uint64, [c_void_p]),
@@ -573,79 +384,38 @@ FUNCTIONS = {
     "kr_report_counter_name": (c_char_p, [c_void_p, c_uint32]),
     "kr_report_counter_value": (c_uint64, [c_void_p, c_uint32]),
     "kr_index_lookup": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_sink), c_void_p, POINTER(kr_error)]),
-    "kr_index_range": (
-        c_int,
-        [c_void_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_sink), c_void_p, POINTER(kr_error)],
-    ),
-    "kr_index_nearest": (
-        c_int,
-        [c_void_p, POINTER(kr_column), POINTER(kr_nearest_options), POINTER(kr_sink), c_void_p,
-         POINTER(kr_error)],
-    ),
-    "kr_index_lookup_columns": (
-        c_int,
-        [c_void_p, POINTER(kr_column_probes), POINTER(kr_sink), c_void_p, POINTER(kr_error)],
-    ),
-    "kr_index_lookup_many": (
-        c_int,
-        [c_void_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_nearest_options), c_void_p, c_uint32,
-         c_void_p, POINTER(kr_error)],
-    ),
-    "kr_index_lookup_chunks": (
-        c_int,
-        [c_void_p, POINTER(kr_column), POINTER(kr_column), c_uint32, c_uint64, kr_rows_chunk, c_void_p,
-         POINTER(kr_error)],
-    ),
-    "kr_join_create": (
-        c_int,
-        [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_join_options), c_void_p,
-         POINTER(kr_error)],
-    ),
-    "kr_join_chunks": (
-        c_int,
-        [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
-         POINTER(kr_join_options), c_uint64, kr_pairs_chunk, c_void_p, c_void_p, POINTER(kr_error)],
-    ),
-    "kr_join_create_columns": (
-        c_int,
-        [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), c_uint32, POINTER(kr_join_options),
-         c_void_p, POINTER(kr_error)],
-    ),
-    "kr_join_create_range": (
-        c_int,
-        [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
-         POINTER(kr_join_options), c_void_p, POINTER(kr_error)],
-    ),
-    "kr_join_create_prepared": (
-        c_int,
-        [c_void_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_join_options), c_void_p, POINTER(kr_error)],
-    ),
-    "kr_join_create_asof": (
-        c_int,
-        [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
-         c_uint32, POINTER(kr_nearest_options), POINTER(kr_join_options), c_void_p, POINTER(kr_error)],
-    ),
-    "kr_join_create_overlap": (
-        c_int,
-        [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
-         c_int, POINTER(kr_join_options), c_void_p, POINTER(kr_error)],
-    ),
-    "kr_join_overlap_chunks": (
-        c_int,
-        [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
-         c_int, c_uint64, kr_pairs_chunk, c_void_p, c_void_p, POINTER(kr_error)],
-    ),
-    "kr_join_sums": (
-        c_int,
-        [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_join_options), POINTER(kr_sink),
-         POINTER(kr_join_info), POINTER(kr_error)],
-    ),
+    "kr_index_range": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_sink), c_void_p,
+        POINTER(kr_error)]),
+    "kr_index_nearest": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_nearest_options), POINTER(kr_sink),
+        c_void_p, POINTER(kr_error)]),
+    "kr_index_lookup_columns": (c_int, [c_void_p, POINTER(kr_column_probes), POINTER(kr_sink), c_void_p,
+        POINTER(kr_error)]),
+    "kr_index_lookup_many": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_nearest_options),
+        c_void_p, c_uint32, c_void_p, POINTER(kr_error)]),
+    "kr_index_lookup_chunks": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_column), c_uint32, c_uint64,
+        kr_rows_chunk, c_void_p, POINTER(kr_error)]),
+    "kr_join_create": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_join_options),
+        c_void_p, POINTER(kr_error)]),
+    "kr_join_chunks": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
+        POINTER(kr_join_options), c_uint64, kr_pairs_chunk, c_void_p, c_void_p, POINTER(kr_error)]),
+    "kr_join_create_columns": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), c_uint32,
+        POINTER(kr_join_options), c_void_p, POINTER(kr_error)]),
+    "kr_join_create_range": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
+        POINTER(kr_join_options), c_void_p, POINTER(kr_error)]),
+    "kr_join_create_prepared": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_join_options),
+        c_void_p, POINTER(kr_error)]),
+    "kr_join_create_asof": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
+        POINTER(kr_column), c_uint32, POINTER(kr_nearest_options), POINTER(kr_join_options), c_void_p,
+        POINTER(kr_error)]),
+    "kr_join_create_overlap": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
+        POINTER(kr_column), c_int, POINTER(kr_join_options), c_void_p, POINTER(kr_error)]),
+    "kr_join_overlap_chunks": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
+        POINTER(kr_column), c_int, c_uint64, kr_pairs_chunk, c_void_p, c_void_p, POINTER(kr_error)]),
+    "kr_join_sums": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_join_options),
+        POINTER(kr_sink), POINTER(kr_join_info), POINTER(kr_error)]),
     "kr_join_destroy": (None, [c_void_p]),
-    "kr_join_explain": (
-        c_int,
-        [c_void_p, c_char_p, c_uint64, c_uint64, POINTER(kr_join_options), POINTER(kr_join_info),
-         POINTER(kr_error)],
-    ),
+    "kr_join_explain": (c_int, [c_void_p, c_char_p, c_uint64, c_uint64, POINTER(kr_join_options),
+        POINTER(kr_join_info), POINTER(kr_error)]),
     "kr_join_query": (c_int, [c_void_p, POINTER(kr_join_info), POINTER(kr_error)]),
     "kr_join_phase_count": (c_uint32, [c_void_p]),
     "kr_join_phase_name": (c_char_p, [c_void_p, c_uint32]),
@@ -653,21 +423,15 @@ FUNCTIONS = {
     "kr_join_read": (c_int, [c_void_p, c_uint64, c_uint64, c_void_p, c_void_p, POINTER(kr_error)]),
     "kr_texts_create": (c_int, [c_void_p, POINTER(kr_column), c_char_p, c_void_p, c_void_p, POINTER(kr_error)]),
     "kr_texts_encode": (c_int, [c_void_p, POINTER(kr_column), c_void_p, c_void_p, POINTER(kr_error)]),
-    "kr_texts_bounds": (
-        c_int,
-        [c_void_p, POINTER(kr_column), c_int, c_void_p, c_void_p, c_void_p, POINTER(kr_error)],
-    ),
-    "kr_texts_decode": (
-        c_int,
-        [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p, c_uint64, c_void_p, POINTER(kr_error)],
-    ),
+    "kr_texts_bounds": (c_int, [c_void_p, POINTER(kr_column), c_int, c_void_p, c_void_p, c_void_p,
+        POINTER(kr_error)]),
+    "kr_texts_decode": (c_int, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p, c_uint64, c_void_p,
+        POINTER(kr_error)]),
     "kr_texts_query": (c_int, [c_void_p, POINTER(kr_texts_info), POINTER(kr_error)]),
     "kr_index_texts": (c_void_p, [c_void_p]),
     "kr_index_set_texts": (c_int, [c_void_p, c_void_p, POINTER(kr_error)]),
-    "kr_index_lookup_texts": (
-        c_int,
-        [c_void_p, POINTER(kr_column), c_int, POINTER(kr_sink), c_void_p, POINTER(kr_error)],
-    ),
+    "kr_index_lookup_texts": (c_int, [c_void_p, POINTER(kr_column), c_int, POINTER(kr_sink), c_void_p,
+        POINTER(kr_error)]),
     "kr_texts_destroy": (None, [c_void_p]),
     "kr_condition_parse": (c_int, [c_char_p, c_void_p, POINTER(kr_error)]),
     "kr_condition_compare": (c_int, [c_char_p, c_int, POINTER(kr_column), c_void_p, POINTER(kr_error)]),
@@ -676,17 +440,11 @@ FUNCTIONS = {
     "kr_condition_or": (c_int, [c_void_p, c_uint32, c_void_p, POINTER(kr_error)]),
     "kr_condition_not": (c_int, [c_void_p, c_void_p, POINTER(kr_error)]),
     "kr_condition_destroy": (None, [c_void_p]),
-    "kr_table_create": (
-        c_int,
-        [c_void_p, c_char_p, POINTER(kr_column), c_void_p, c_uint32, POINTER(kr_table_options), c_void_p,
-         c_void_p, POINTER(kr_error)],
-    ),
+    "kr_table_create": (c_int, [c_void_p, c_char_p, POINTER(kr_column), c_void_p, c_uint32, POINTER(kr_table_options),
+        c_void_p, c_void_p, POINTER(kr_error)]),
     "kr_table_destroy": (None, [c_void_p]),
-    "kr_table_estimate": (
-        c_int,
-        [c_void_p, c_char_p, POINTER(kr_column), c_uint32, POINTER(kr_table_options), POINTER(kr_estimate),
-         POINTER(kr_error)],
-    ),
+    "kr_table_estimate": (c_int, [c_void_p, c_char_p, POINTER(kr_column), c_uint32, POINTER(kr_table_options),
+        POINTER(kr_estimate), POINTER(kr_error)]),
     "kr_table_query": (c_int, [c_void_p, POINTER(kr_table_info), POINTER(kr_error)]),
     "kr_table_texts": (c_void_p, [c_void_p, c_uint32]),
     "kr_table_column": (c_int, [c_void_p, c_uint32, c_void_p, c_void_p, POINTER(kr_column), POINTER(kr_error)]),
@@ -703,30 +461,19 @@ FUNCTIONS = {
     "kr_table_counter_count": (c_uint32, [c_void_p]),
     "kr_table_counter_name": (c_char_p, [c_void_p, c_uint32]),
     "kr_table_counter_value": (c_uint64, [c_void_p, c_uint32]),
-    "kr_scan": (
-        c_int,
-        [c_void_p, c_void_p, c_void_p, c_uint32, POINTER(kr_scan_options), c_void_p, POINTER(kr_error)],
-    ),
+    "kr_scan": (c_int, [c_void_p, c_void_p, c_void_p, c_uint32, POINTER(kr_scan_options), c_void_p,
+        POINTER(kr_error)]),
     "kr_scan_explain": (c_int, [c_void_p, c_void_p, c_char_p, c_size_t, POINTER(kr_error)]),
     "kr_prepare_lookup": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_sink), c_void_p, POINTER(kr_error)]),
-    "kr_prepare_range": (
-        c_int,
-        [c_void_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_sink), c_void_p, POINTER(kr_error)],
-    ),
-    "kr_prepare_nearest": (
-        c_int,
-        [c_void_p, POINTER(kr_column), POINTER(kr_nearest_options), POINTER(kr_sink), c_void_p,
-         POINTER(kr_error)],
-    ),
-    "kr_prepare_lookup_columns": (
-        c_int,
-        [c_void_p, POINTER(kr_column_probes), POINTER(kr_sink), c_void_p, POINTER(kr_error)],
-    ),
+    "kr_prepare_range": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_sink), c_void_p,
+        POINTER(kr_error)]),
+    "kr_prepare_nearest": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_nearest_options), POINTER(kr_sink),
+        c_void_p, POINTER(kr_error)]),
+    "kr_prepare_lookup_columns": (c_int, [c_void_p, POINTER(kr_column_probes), POINTER(kr_sink), c_void_p,
+        POINTER(kr_error)]),
     "kr_prepare_texts": (c_int, [c_void_p, POINTER(kr_column), c_int, POINTER(kr_sink), c_void_p, POINTER(kr_error)]),
-    "kr_prepare_scan": (
-        c_int,
-        [c_void_p, c_void_p, c_void_p, c_uint32, POINTER(kr_scan_options), c_void_p, POINTER(kr_error)],
-    ),
+    "kr_prepare_scan": (c_int, [c_void_p, c_void_p, c_void_p, c_uint32, POINTER(kr_scan_options), c_void_p,
+        POINTER(kr_error)]),
     "kr_prepared_run": (c_int, [c_void_p, c_void_p, POINTER(kr_error)]),
     "kr_prepared_is_recorded": (c_int, [c_void_p]),
     "kr_prepared_scratch_nbytes": (c_uint64, [c_void_p]),
@@ -752,31 +499,7 @@ FUNCTIONS = {
     "kr_stream_get_cuda": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(kr_error)]),
 }
 
-STRUCTS = [
-    kr_error,
-    kr_progress,
-    kr_text_buffer,
-    kr_column,
-    kr_device_options,
-    kr_device_info,
-    kr_file_options,
-    kr_kind_info,
-    kr_option_info,
-    kr_estimate,
-    kr_explanation,
-    kr_index_info,
-    kr_sink,
-    kr_nearest_options,
-    kr_column_probes,
-    kr_join_options,
-    kr_join_info,
-    kr_texts_info,
-    kr_table_options,
-    kr_table_info,
-    kr_scan_sink,
-    kr_scan_options,
-    kr_attachment,
-    kr_save_options,
-    kr_saved_options,
-    kr_saved_info,
-]
+STRUCTS = [kr_error, kr_progress, kr_text_buffer, kr_column, kr_device_options, kr_device_info, kr_file_options,
+    kr_kind_info, kr_option_info, kr_estimate, kr_explanation, kr_index_info, kr_sink, kr_nearest_options,
+    kr_column_probes, kr_join_options, kr_join_info, kr_texts_info, kr_table_options, kr_table_info, kr_scan_sink,
+    kr_scan_options, kr_attachment, kr_save_options, kr_saved_options, kr_saved_info]

@@ -4,26 +4,30 @@ from __future__ import annotations
 import ctypes
 import datetime
 import os
+import threading
 import weakref
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from . import _structs as c
 from ._columns import as_column
 from ._conditions import Condition, condition_of
-from ._devices import Device, Gate, device_of, facts, names_of
+from ._devices import Device, Gate, _text, device_of, facts, names_of
 from ._errors import ArgumentError, ColumnTypeError
 from ._library import call, lib
-from ._progress import LONG, run_long
+from ._progress import LONG, create, run_change, run_long
 from ._sources import Source, mask_in, rows_in, source_of
 from ._types import BINARIES, DTYPES, FLOATS, INTEGERS, SIGNED, TEXTS, UNITS, Column
 
 __all__ = ["Selection", "Table"]
 
+T = TypeVar("T")
+
 _RESULTS = {"count": c.KR_SCAN_COUNT, "rows": c.KR_SCAN_ROWS, "mask": c.KR_SCAN_BITMAP, "sum": c.KR_SCAN_SUM,
             "min": c.KR_SCAN_MIN, "max": c.KR_SCAN_MAX}
+_ROWS = Column("numpy", c.KR_U32, 0, None, None)  # what ids of rows are compared with
 
 
 class Table:
@@ -61,6 +65,7 @@ class Table:
         self._more: list[Source] = []
         self._gate = Gate()
         self._handle: int | None = None
+        self._joining = threading.Lock()
         self._pid = os.getpid()
 
     def _create(self, spec: str, columns: list[Column], copy: str) -> None:
@@ -75,14 +80,13 @@ class Table:
         if copy == "always" and on_device:
             options.copy = c.KR_COPY_ALWAYS
         stream = self.device.stream_of(next((one.stream for one in columns if one.stream), None))
-        made = ctypes.c_void_p()
-        run_long(lib.kr_table_create, self.device.usable(), spec.encode(), structs, names, count,
-                 ctypes.byref(options), stream, ctypes.byref(made))
-        self._adopt(made.value)
+        self._adopt(create(lib.kr_table_create, lib.kr_table_destroy, self.device.usable(), _text(spec), structs, names,
+                           count, ctypes.byref(options), stream))
 
-    def _adopt(self, handle: int | None) -> None:
+    def _adopt(self, handle: int) -> None:
         self._handle = handle
         self._finalizer = weakref.finalize(self, _destroy, handle, os.getpid(), self.device)
+        self._finalizer.atexit = False
         self._positions = {column.name: i for i, column in enumerate(self._columns)}
         self._count = int(self.info["rows"])
 
@@ -134,8 +138,8 @@ class Table:
     def _answer(self, wanted: list[tuple[Condition, int, int]]) -> list[Any]:
         """Answers of one scan. The gate keeps changes away, so sizes that are asked first hold."""
         rows_of = [i for i, (_, kind, _) in enumerate(wanted) if kind == c.KR_SCAN_ROWS]
-        self._gate.enter()
         try:
+            self._gate.enter()
             if not rows_of:
                 outs = [self._out(kind, place, 0) for _, kind, place in wanted]
                 self._run(wanted, outs)
@@ -219,34 +223,43 @@ class Table:
         self.device.settle(*columns)
         structs = (c.kr_column * len(columns))(*(column.struct for column in columns))
         stream = self.device.stream_of(next((one.stream for one in columns if one.stream), None))
-        self._gate.enter_alone()
-        try:
-            run_long(lib.kr_table_append, self._used(), structs, len(columns), stream)
+
+        def appended() -> None:
             self._owners = []
             if self._source is not None:
                 self._more.append(source)
-            self._count = int(self.info["rows"])
+            self._count += columns[0].count
+
+        try:
+            self._gate.enter_alone()
+            run_change(lib.kr_table_append, appended, self._used(), structs, len(columns), stream)
         finally:
             self._gate.leave_alone()
 
     def delete(self, rows: Any) -> int:
         """Deletes rows: those of a condition, or of ids. Returns how many were alive. Other rows keep their ids."""
         deleted = ctypes.c_uint64()
+        if isinstance(rows, Selection) and rows._table is not self:
+            raise ArgumentError("the rows to delete were selected from another table")
         if isinstance(rows, (str, Condition, Selection, bool)):
             condition = rows._condition if isinstance(rows, Selection) else condition_of(rows)
             self._changed(lib.kr_table_delete_where, condition.handle, None, ctypes.byref(deleted))
             return deleted.value
-        column = as_column(rows, like=Column("numpy", c.KR_U32, 0, None, None), name="rows")
-        if column.valid() is not None:
-            raise ArgumentError("ids of rows to delete must not be NULL")
+        given = as_column(rows, name="rows")
+        if given.is_bool:
+            raise ColumnTypeError("rows to delete are given by their ids, not by a mask of booleans: give the condition, or "
+                                  "np.flatnonzero(mask)")
+        column = as_column(given, like=_ROWS, name="rows")
         self.device.settle(column)
+        if column.struct.validity if column.on_device else column.valid() is not None:
+            raise ArgumentError("ids of rows to delete must not be NULL")
         self._changed(lib.kr_table_delete, column.struct.data, column.count, None,
                       ctypes.byref(deleted))
         return deleted.value
 
     def _changed(self, function: Any, *arguments: Any) -> None:
-        self._gate.enter_alone()
         try:
+            self._gate.enter_alone()
             run_long(function, self._used(), *arguments)
         finally:
             self._gate.leave_alone()
@@ -271,30 +284,34 @@ class Table:
     @property
     def info(self) -> dict[str, Any]:
         """What the library says of the table: spec, reason, rows, alive_rows, bytes."""
-        made = c.kr_table_info(struct_size=ctypes.sizeof(c.kr_table_info))
-        call(lib.kr_table_query, self._used(), ctypes.byref(made))
-        return facts(made)
+        def read(handle: int) -> dict[str, Any]:
+            made = c.kr_table_info(struct_size=ctypes.sizeof(c.kr_table_info))
+            call(lib.kr_table_query, handle, ctypes.byref(made))
+            return facts(made)
+        return self._read(read)
 
     @property
     def phases(self) -> dict[str, float]:
         """Seconds of the steps of the creation, or of the last change."""
-        return names_of(lib.kr_table_phase_count, lib.kr_table_phase_name, lib.kr_table_phase_seconds, self._used())
+        return self._read(lambda handle: names_of(lib.kr_table_phase_count, lib.kr_table_phase_name,
+                                                  lib.kr_table_phase_seconds, handle))
 
     @property
     def components(self) -> dict[str, int]:
         """Bytes by what they hold."""
-        return names_of(lib.kr_table_component_count, lib.kr_table_component_name, lib.kr_table_component_nbytes,
-                        self._used())
+        return self._read(lambda handle: names_of(lib.kr_table_component_count, lib.kr_table_component_name,
+                                                  lib.kr_table_component_nbytes, handle))
 
     @property
     def counters(self) -> dict[str, int]:
         """Counters of what the kind built."""
-        return names_of(lib.kr_table_counter_count, lib.kr_table_counter_name, lib.kr_table_counter_value, self._used())
+        return self._read(lambda handle: names_of(lib.kr_table_counter_count, lib.kr_table_counter_name,
+                                                  lib.kr_table_counter_value, handle))
 
     def validate(self) -> None:
         """Checks every invariant of what was built; an error names the first that is broken."""
-        self._gate.enter()
         try:
+            self._gate.enter()
             run_long(lib.kr_table_validate, self._used())
         finally:
             self._gate.leave()
@@ -306,8 +323,8 @@ class Table:
 
     def close(self) -> None:
         """Gives its memory back now; the table cannot be used afterwards."""
-        self._gate.enter_alone()
         try:
+            self._gate.enter_alone()
             self._handle = None
             self._finalizer()
             self._source, self._more, self._owners = None, [], []
@@ -352,6 +369,14 @@ class Table:
         from ._table_files import reduce_table
         return reduce_table(self)
 
+    def _read(self, function: Callable[[int], T]) -> T:
+        """Calls a function that reads facts of the table, and returns what it returns."""
+        try:
+            self._gate.enter()
+            return function(self._used())
+        finally:
+            self._gate.leave()
+
     def _used(self) -> int:
         handle = self._handle
         if handle is None:
@@ -361,13 +386,14 @@ class Table:
         return handle
 
     def _whole(self) -> Source:
-        """All rows that the table was given, as one frame."""
+        """All rows that the table was given, as one frame. The caller is in the gate."""
         if self._source is None:
             raise ArgumentError("the table was loaded from a file that has no frame in it: its rows() and mask() are "
                                 "there; save it with frame=True to have frame(), too")
-        if self._more:
-            self._source, self._more = self._source.joined(self._more), []
-        return self._source
+        with self._joining:  # of several readers one joins
+            if self._more:
+                self._source, self._more = self._source.joined(self._more), []
+            return self._source
 
 
 class Selection:
@@ -386,8 +412,8 @@ class Selection:
         """How many rows there are."""
         table = self._table
         out = _Count()
-        table._gate.enter()
         try:
+            table._gate.enter()
             out.handles[0] = self._condition.handle
             if table._count >= LONG * 64:
                 run_long(lib.kr_scan, table._used(), out.handles, out.places, 1, None, None)
@@ -428,8 +454,13 @@ class Selection:
 
     def frame(self, columns: Sequence[str] | None = None) -> Any:
         """The rows themselves, of all columns or of those named, in the caller's kind."""
-        whole = self._table._whole()
-        return whole.take(self._ids(), columns)
+        table = self._table
+        try:
+            table._gate.enter()  # rows and frame are of one state
+            whole, ids = table._whole(), self._ids()
+        finally:
+            table._gate.leave()
+        return whole.take(ids, columns)
 
     def _ids(self) -> np.ndarray[Any, Any]:
         rows = self._one("rows")
@@ -439,8 +470,8 @@ class Selection:
         """How the table answers it: the condition in its normal form, and what reads which column."""
         room = ctypes.create_string_buffer(1 << 16)
         table = self._table
-        table._gate.enter()
         try:
+            table._gate.enter()
             call(lib.kr_scan_explain, table._used(), self._condition.handle, room, len(room))
         finally:
             table._gate.leave()

@@ -83,9 +83,9 @@ def _pyarrow() -> Any:
 
 def save_table(table: Table, path: str | os.PathLike[str], frame: bool) -> None:
     """Table.save."""
-    beside = _described(table, frame)
-    table._gate.enter()
     try:
+        table._gate.enter()
+        beside = _described(table, frame)
         _progress.run_long(lib.kr_table_save, table._used(), os.fsencode(path), beside.options(), _progress.POINTER)
     finally:
         table._gate.leave()
@@ -109,9 +109,7 @@ def table_of(saved: _saved.Saved, device: str | Device) -> Table:
     source = None if raw is None else source_of(_frame_of(raw, head["kind"], [one.name for one in columns]), "never")
     made._setup(device_of(device), source)
     made._columns, made._owners = columns, [saved]
-    handle = ctypes.c_void_p()
-    _progress.run_long(lib.kr_table_load, made.device.usable(), saved.handle, None, None, ctypes.byref(handle))
-    made._adopt(handle.value)
+    made._adopt(_progress.create(lib.kr_table_load, lib.kr_table_destroy, made.device.usable(), saved.handle, None, None))
     return made
 
 
@@ -134,10 +132,10 @@ _saved.LOADERS[c.KR_SAVED_TABLE] = table_of
 
 def reduce_table(table: Table) -> Any:
     """What pickle keeps: the bytes of a file, with the frame if there is one."""
-    beside = _described(table, table._source is not None)
     pieces = ctypes.c_void_p()
-    table._gate.enter()
     try:
+        table._gate.enter()
+        beside = _described(table, table._source is not None)
         call(lib.kr_table_pieces, table._used(), beside.options(), ctypes.byref(pieces))
         try:
             data = _saved._gathered(pieces)

@@ -65,8 +65,8 @@ class _Plugin:
             types[2 * i], types[2 * i + 1] = like.type, like.unit
         lock, unlock = self.cdll.keyray_plugin_lock, self.cdll.keyray_plugin_unlock
         known = weakref.ref(index)
-        index._gate.enter()  # no change is under way while it becomes known
         try:
+            index._gate.enter()  # no change is under way while it becomes known
             number = int(self.cdll.keyray_plugin_register(
                 index._handle or index._gone(), ctypes.addressof(self.functions), types, len(index._likes)))
             if not number:
