@@ -14,6 +14,7 @@ import keyray
 SPECS = ["best", "best:ranges=off", "array", "btree", "best:updates=on"]
 small = st.integers(-5, 12)
 numbers = st.lists(st.one_of(st.none(), small), max_size=60)
+PANDAS_3 = int(pd.__version__.partition(".")[0]) >= 3
 quick = settings(max_examples=60, deadline=None)
 
 
@@ -129,6 +130,8 @@ def test_get_indexer_is_pandas(keys, target):
     target = [value for value in target if value is not None]
     for made in (np.array(target, np.int64), np.array(target, float) + 0.5, np.array(target, "i1")):
         assert index.get_indexer(made).tolist() == theirs.get_indexer(made).tolist()
+        if not keys and not PANDAS_3:  # which divides by 0
+            continue
         ours, them = index.get_indexer_non_unique(made), theirs.get_indexer_non_unique(pd.Index(made))
         assert ours[0].tolist() == them[0].tolist() and ours[1].tolist() == them[1].tolist()
     ordered = sorted(keys)
@@ -144,6 +147,8 @@ def test_get_indexer_non_unique_is_pandas(keys, target):
     times = pd.DatetimeIndex([None if key is None else pd.Timestamp(key, unit="D") for key in keys], dtype="M8[ns]")
     wanted = pd.DatetimeIndex([None if key is None else pd.Timestamp(key, unit="D") for key in target], dtype="M8[ns]")
     index = keyray.Index(times, device="cpu")
+    if not keys and not PANDAS_3:
+        return
     ours, theirs = index.get_indexer_non_unique(wanted), times.get_indexer_non_unique(wanted)
     assert ours[0].tolist() == theirs[0].tolist() and ours[1].tolist() == theirs[1].tolist()
     if times.is_unique:
@@ -310,6 +315,8 @@ def test_facts_and_reprs():
                        max_size=20))
 def test_get_indexer_of_floats_is_that_of_pandas(keys, target, method):
     ordered = np.array(sorted(keys), np.uint8)
+    if not PANDAS_3:  # which finds the last key for NaN
+        target = [value for value in target if value == value]
     expected = pd.Index(ordered).get_indexer(np.array(target, float), method=method)
     index = keyray.Index(ordered, device="cpu")
     assert index.get_indexer(np.array(target, float), method=method).tolist() == expected.tolist()
@@ -320,6 +327,7 @@ def test_get_indexer_of_floats_is_that_of_pandas(keys, target, method):
        target=st.lists(st.one_of(st.none(), st.integers(-20_000, 20_000)), max_size=20))
 def test_get_indexer_of_finer_times_is_that_of_pandas(keys, target, method):
     ordered = np.array(sorted(keys), "M8[s]")
+    target = [time for time in target if PANDAS_3 or time is not None]
     times = np.array(["NaT" if time is None else time for time in target], "M8[ms]")
     expected = pd.Index(ordered).get_indexer(pd.Index(times), method=method)
     assert keyray.Index(ordered, device="cpu").get_indexer(times, method=method).tolist() == expected.tolist()

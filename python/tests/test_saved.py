@@ -16,7 +16,7 @@ from test_faults import ENV
 
 
 def some_index():
-    return keyray.Index(pd.Series(pd.to_datetime(["2024-01-02", None, "2024-01-01"])).dt.tz_localize("UTC"),
+    return keyray.Index(pd.Series(pd.to_datetime(["2024-01-02", None, "2024-01-01"])).dt.tz_localize("UTC").dt.as_unit("us"),
                         values=pl.DataFrame({"x": [1.5, None, 3.0], "n": [1, 2, 3]}), device="cpu")
 
 

@@ -300,7 +300,7 @@ def _column_of_times(values: list[Any], like: Column | None, kind: str, name: st
     made: list[Any] = []
     for value in values:
         if is_missing(value):
-            made.append(np.datetime64("NaT"))
+            made.append(np.datetime64("NaT", "s"))
         elif hasattr(value, "to_datetime64"):  # pandas.Timestamp, which has nanoseconds
             made.append(value.to_datetime64())
         elif isinstance(value, datetime.datetime) and value.tzinfo is not None:

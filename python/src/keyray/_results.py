@@ -17,7 +17,7 @@ import numpy as np
 from . import _structs as c
 from ._arrow import Exported
 from ._errors import ArgumentError, ColumnTypeError, UnsupportedError
-from ._types import DTYPES, FLOATS, FORMATS, TIMES, UNITS, Column, pack_bits, unpack_bits
+from ._types import DTYPES, FLOATS, FORMATS, NAT, TIMES, UNITS, Column, pack_bits, unpack_bits
 
 _U4, _U8, _I4, _I8 = np.dtype("u4"), np.dtype("u8"), np.dtype("i4"), np.dtype("i8")
 _U1 = np.dtype("u1")
@@ -85,7 +85,7 @@ class Answers:
         if type in TIMES:
             made = made.astype("M8[D]") if type == c.KR_DATE32 else made.view(f"M8[{UNITS[unit]}]")
             if valid is not None:
-                made[~valid] = np.datetime64("NaT")
+                made.view(_I8)[~valid] = NAT
             made = self._numpy(made)
             return made.dt.tz_localize("UTC").dt.tz_convert(zone) if zone and hasattr(made, "dt") else made
         if valid is None:

@@ -261,7 +261,7 @@ def gathered(column: Any, rows: np.ndarray[Any, Any], gaps: bool) -> Any:
     missing = rows < 0
     made = array.take(np.where(missing, 0, rows)) if len(array) else np.zeros(len(rows), array.dtype)
     if array.dtype.kind in "fOM":
-        made[missing] = None if array.dtype.kind == "O" else np.nan if array.dtype.kind == "f" else np.datetime64("NaT")
+        made[missing] = {"O": None, "f": np.nan, "M": np.datetime64("NaT", "s")}[array.dtype.kind]
         return made
     return np.ma.MaskedArray(made, missing | np.ma.getmaskarray(made))
 

@@ -37,6 +37,8 @@ NAMES = {c.KR_U8: "u8", c.KR_I8: "i8", c.KR_U16: "u16", c.KR_I16: "i16", c.KR_U3
          c.KR_STRING_VIEW: "string_view", c.KR_BINARY: "binary", c.KR_LARGE_BINARY: "large_binary",
          c.KR_BINARY_VIEW: "binary_view"}
 
+NAT = -(2**63)  # how numpy writes "not a time"
+
 # Arrow's format strings of the C data interface.
 FORMATS = {c.KR_U8: "C", c.KR_I8: "c", c.KR_U16: "S", c.KR_I16: "s", c.KR_U32: "I", c.KR_I32: "i", c.KR_U64: "L",
            c.KR_I64: "l", c.KR_F32: "f", c.KR_F64: "g", c.KR_DATE32: "tdD"}
