@@ -243,7 +243,8 @@ KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
  * KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED. Source:
  * rebuilding: Lv et al., "RTScan", section 7.
  *
- * @param columns  one for each column of the table, in its order, of its type; 0 rows succeed
+ * @param columns  one for each column of the table, in its order, of its type; 0 rows succeed,
+ *                 change nothing and leave columns referenced that were
  */
 KR_API kr_status kr_table_append(kr_table *table, const kr_column *columns, uint32_t n_columns,
                                  kr_stream *stream, kr_error *err);

@@ -286,3 +286,8 @@ def test_floats_against_integers():
         index.lookup([3.0, 4.5])
     with pytest.raises(TypeError, match="row 0: nan .* no NULL"):
         index.lookup(np.array([np.nan, 3]))
+
+
+def test_objects_that_are_dates_are_told_so():
+    with pytest.raises(TypeError, match="datetime64"):
+        keyray.Index(np.array([dt.date(2024, 1, 1)], object))

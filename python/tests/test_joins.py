@@ -169,3 +169,24 @@ def test_merge_asof_takes_one_way_to_say_the_times():
             keyray.merge_asof(frame, frame, on="t", **more)
         with pytest.raises(pd.errors.MergeError):
             pd.merge_asof(frame, frame, on="t", **more)
+
+
+def test_joins_of_pandas_series_that_arrow_backs():
+    left, right = (pd.Series(pd.array(values, dtype="int64[pyarrow]")) for values in ([1, 2, None, 2], [2, 9]))
+    assert [list(side) for side in keyray.join(left, right, device="cpu")] == [[1, 3], [0, 0]]
+    rows, others = keyray.Index(right, device="cpu").join(left, "left")
+    assert list(rows) == [0, 1, 2, 3] and [None if pd.isna(row) else row for row in others] == [None, 0, None, 0]
+
+
+def test_equality_of_values_that_the_other_type_has_not():
+    signed, unsigned = np.array([-1, 3, 2**62]), np.array([2**64 - 1, 3, 2**62 + 1], np.uint64)
+    assert [side.tolist() for side in keyray.join(signed, unsigned, device="cpu")] == [[1], [1]]
+    assert keyray.join(signed, unsigned, how="anti", device="cpu").tolist() == [0, 2]
+    assert keyray.join(np.array([2**53 + 1, 4]), np.array([2.0**53, 4.0]), device="cpu")[0].tolist() == [1]
+    far, near = np.array(["3000-01-01"], "M8[s]"), np.array([1, 2], "M8[ns]")
+    assert keyray.join(far, near, device="cpu")[0].tolist() == []
+    left, right = pd.DataFrame({"k": signed, "a": range(3)}), pd.DataFrame({"k": unsigned, "b": range(3)})
+    assert keyray.merge(left, right, on="k", how="outer", device="cpu")["a"].tolist()[:3] == [0, 1, 2]
+    assert keyray.join_chunks(signed, unsigned, None, device="cpu") == 1
+    with pytest.raises(TypeError, match="-1"):  # here the order of values counts
+        keyray.join_asof(signed, unsigned, device="cpu")

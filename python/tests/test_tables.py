@@ -301,3 +301,53 @@ def test_rows_to_delete_are_no_masks():
     with pytest.raises(ValueError, match="another table"):
         table.delete(other.where("a < 2"))
     assert len(table) == 5 and table.delete([]) == 0 and table.delete(3) == 1 and table.delete(table.where("a < 2")) == 2
+
+
+def test_appending_no_rows_keeps_the_memory_that_is_read():
+    for kind in (lambda n: pa.table({"g": pa.array([True, None, False] * n, pa.bool_())}),
+                 lambda n: {"g": np.array(["2024-01-01", "2024-01-02", "2024-01-03"] * n, "M8[D]")}):
+        table = Table(kind(50), device="cpu")
+        table.append(kind(0))
+        other = [np.full(150, 77, np.uint8) for _ in range(50)]  # would lie where freed memory was
+        table.validate()
+        assert table.where("g is not null").count() in (100, 150) and len(other) == 50
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_appended_rows_get_the_types_of_the_table(kind):
+    big = 2**60 + 1
+    table = Table(frame_of(kind, {"a": np.array([big, 5]), "t": np.array([1, 2], "M8[s]").astype("M8[us]")}), device="cpu")
+    more = {"a": np.array([7.0, 8.0]), "t": np.array([3, 4], "M8[ms]")}
+    table.append(frame_of(kind, more))
+    table.append(dict(more))
+    made = table.where("a > 6").frame()
+    column = made["a"]
+    assert (column.to_pylist() if kind == "arrow" else column.tolist() if kind != "polars" else column.to_list()) == [
+        big, 7, 8, 7, 8]
+    assert table.where("t >= 0").count() == 6
+    with pytest.raises(TypeError):
+        table.append(frame_of(kind, {"a": np.array([7.5]), "t": np.array([3], "M8[ms]")}))
+    assert len(table) == 6
+
+
+def test_appended_rows_of_another_library():
+    table = Table(pd.DataFrame({"a": np.array([1, 2], np.uint8)}), device="cpu")
+    with pytest.raises(ValueError, match="of polars, the table is of pandas"):
+        table.append(pl.DataFrame({"a": [3]}))
+    with pytest.raises(ValueError, match="has NULLs"):
+        table.append({"a": [None, 3]})
+    table.append(pd.DataFrame({"a": pd.array([2, None], dtype="Int64")}))
+    assert table.where("a = 2").rows().tolist() == [1, 2] and table.where(True).frame()["a"].isna().sum() == 1
+
+
+@pytest.mark.parametrize("type", [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string()), pa.string_view()])
+@pytest.mark.parametrize("other", [pa.string(), pa.dictionary(pa.int32(), pa.string()), pa.string_view()])
+def test_texts_of_two_types_of_arrow(type, other):
+    def frame(words, kind):
+        array = pa.array(words, pa.string())
+        return pa.table({"s": array.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else array.cast(kind)})
+
+    table = Table(frame(["x", None, "a text that is long enough"], type), device="cpu")
+    table.append(frame(["new", "x"], other))
+    made = table.where("s > 'b'").frame()["s"]
+    assert made.to_pylist() == ["x", "new", "x"] and made.type == type

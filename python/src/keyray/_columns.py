@@ -134,6 +134,8 @@ def _read(obj: Any, like: Column | None, name: str) -> list[Column]:
     root = root_of(obj)
     if root == "pandas":
         return _read_pandas(obj, name)
+    if root == "polars":
+        return _read_arrow(_exporting(obj), "polars", name)
     if hasattr(obj, "__cuda_array_interface__"):
         from ._cuda import column_of_cuda
         return [column_of_cuda(obj, root)]
@@ -142,7 +144,7 @@ def _read(obj: Any, like: Column | None, name: str) -> list[Column]:
         from ._cuda import column_of_arrow_device
         return [column_of_arrow_device(obj)]
     if hasattr(obj, "__arrow_c_array__") or hasattr(obj, "__arrow_c_stream__"):
-        return _read_arrow(obj, "polars" if root == "polars" else "arrow", name)
+        return _read_arrow(obj, "arrow", name)
     return [_read_array(obj, root, name)]
 
 
@@ -155,6 +157,16 @@ def _read_arrow(obj: Any, kind: str, name: str) -> list[Column]:
         raise ArgumentError(f"{name or 'a column'} is a table of {len(columns)} columns where one is expected")
     chunks: list[Column] = columns[0][1].chunks
     return chunks
+
+
+def _exporting(obj: Any) -> Any:
+    """What exports the same stream as an object of polars: before 1.33 a series with times does not, a frame of it does."""
+    import polars
+    version = tuple(int(part) for part in polars.__version__.split(".")[:2])
+    if not hasattr(obj, "__arrow_c_stream__"):
+        raise ColumnTypeError(f"{type(obj).__name__} of polars {polars.__version__} is not a column: give a Series, of polars "
+                              "1.8 or newer")
+    return obj.to_frame() if version < (1, 33) and hasattr(obj, "to_frame") else obj
 
 
 def _read_array(obj: Any, root: str, name: str) -> Column:

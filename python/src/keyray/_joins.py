@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _structs as c
 from ._columns import Column, as_column
+from ._convert import convert_or_null
 from ._devices import Device, _text, device_of
 from ._errors import ArgumentError, CancelledError, ColumnTypeError
 from ._library import lib
@@ -35,7 +36,7 @@ class _Sides:
         if len(lefts) > 8:
             raise ArgumentError(f"{what or 'the sides'}: {len(lefts)} columns; a join takes at most 8")
         for i, (one, other) in enumerate(zip(lefts, rights)):
-            pair = pair_of(one, other, f"{what or 'column'} {i}" if len(lefts) > 1 else what)
+            pair = pair_of(one, other, f"{what or 'column'} {i}" if len(lefts) > 1 else what, equal=True)
             self.left.append(pair[0])
             self.right.append(pair[1])
         self.count = len(self.left)
@@ -62,8 +63,11 @@ def _array(columns: list[Column]) -> Any:
     return (c.kr_column * max(len(columns), 1))(*(column.struct for column in columns))
 
 
-def pair_of(left: Any, right: Any, name: str = "") -> tuple[Column, Column]:
-    """Two columns of one type: that of both, or the wider one, in which all values of both are exact."""
+def pair_of(left: Any, right: Any, name: str = "", equal: bool = False) -> tuple[Column, Column]:
+    """Two columns of one type: that of both, or the wider one, in which all values of both are exact.
+
+    `equal`: only equality counts, so a value that the wider type has not, as -1 beside u64, is NULL, which equals nothing either.
+    """
     try:
         one, other = as_column(left, name=name), as_column(right, name=name)
     except ColumnTypeError:
@@ -75,7 +79,18 @@ def pair_of(left: Any, right: Any, name: str = "") -> tuple[Column, Column]:
     if one.type in TEXTS and other.type in TEXTS:
         return one, other
     like = _wider(one, other)
-    return as_column(one, like=like, name=name), as_column(other, like=like, name=name)
+    return _widened(one, like, name, equal), _widened(other, like, name, equal)
+
+
+def _widened(column: Column, like: Column, name: str, equal: bool) -> Column:
+    try:
+        return as_column(column, like=like, name=name)
+    except ColumnTypeError:
+        made = None if not equal or column.on_device else convert_or_null(column, like)
+        if made is None:
+            raise
+        made.caller, made.name = column.caller, column.name
+        return made
 
 
 def _wider(one: Column, other: Column) -> Column:
@@ -232,7 +247,7 @@ def join_chunks(left: Any, right: Any, chunk: Any, *, upper: Any = None, how: st
 
     Returns how many pairs there are.
     """
-    one, other = pair_of(left, right)
+    one, other = pair_of(left, right, equal=upper is None)
     above = None if upper is None else as_column(upper, like=other, name="upper")
     if above is not None and above.count != other.count:
         raise ArgumentError(f"there are {other.count} lower bounds and {above.count} upper ones")

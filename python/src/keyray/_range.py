@@ -225,7 +225,8 @@ def _read_join(handle: int | None, like: Column, left_alone: bool, wide: bool, w
     call(lib.kr_join_query, handle, ctypes.byref(info))
     pairs = info.pairs
     answers = Answers(like, pairs)
-    answers.caller = None if answers.kind == "pandas" else answers.caller  # pairs have no place in the caller's index
+    if answers.kind in ("pandas", "pandas-arrow"):  # pairs have no place in the caller's index
+        answers.caller = None
     if answers.kind == "scalar":
         answers.kind = "numpy"
     left, left_at = answers.array(np.dtype("u4"), pairs)

@@ -47,8 +47,17 @@ class Source:
         raise NotImplementedError
 
     def joined(self, others: Iterable[Source]) -> Source:
-        """This frame and others below it, which have its columns."""
+        """This frame and others below it, which like_this() gave."""
         raise NotImplementedError
+
+    def like_this(self, other: Source) -> Source:
+        """A frame of this one's library with its columns, in its types where these hold the values, as joined() wants it.
+
+        The caller has made sure that all values convert exactly.
+        """
+        if isinstance(other, type(self)):
+            return other
+        raise ArgumentError(f"the rows are of {other.kind}, the table is of {self.kind}: convert them")
 
 
 class _Arrays(Source):
@@ -56,6 +65,10 @@ class _Arrays(Source):
 
     def take(self, rows: np.ndarray[Any, Any], names: Sequence[str] | None = None) -> Any:
         return {name: _taken(self.column(name), rows) for name in self.chosen(names)}
+
+    def like_this(self, other: Source) -> Source:
+        super().like_this(other)
+        return _Arrays({name: _fitted(other.column(name), self.column(name)) for name in self.names})
 
     def joined(self, others: Iterable[Source]) -> Source:
         parts = [self, *others]
@@ -70,6 +83,20 @@ class _Pandas(Source):
         if names is not None:
             frame = frame.iloc[:, [self.names.index(name) for name in self.chosen(names)]]
         return frame.take(rows)
+
+    def like_this(self, other: Source) -> Source:
+        import pandas
+        if isinstance(other, _Arrays):
+            other = _Pandas(pandas.DataFrame({name: pandas.Series(_unmasked(name, column)) for name, column in other.columns}))
+        frame = super().like_this(other).frame
+        wanted = {}
+        for i, name in enumerate(other.names):
+            have, want = frame.dtypes.iloc[i], self.column(name).dtype
+            if have != want and _is_number(want) and _is_number(have):
+                # Integers of numpy hold no NULL, their pandas twins do.
+                twin = "UI" + want.name[2:] if want.kind == "u" else want.name.title()
+                wanted[frame.columns[i]] = twin if want.kind in "iu" and frame.iloc[:, i].isna().any() else want
+        return _Pandas(frame.astype(wanted)) if wanted else other
 
     def joined(self, others: Iterable[Source]) -> Source:
         import pandas
@@ -87,6 +114,16 @@ class _Polars(Source):
         frame = self.frame if names is None else self.frame.select(self.chosen(names))
         return frame[rows]
 
+    def like_this(self, other: Source) -> Source:
+        import polars
+        if isinstance(other, _Arrays):
+            other = _Polars(polars.DataFrame({name: _unmasked(name, column) for name, column in other.columns}))
+        frame = super().like_this(other).frame
+        try:
+            return _Polars(frame.select(self.names).cast({name: self.column(name).dtype for name in self.names}))
+        except polars.exceptions.PolarsError as cause:
+            raise ColumnTypeError(f"the rows do not get the types of the table's frame: {cause}") from None
+
     def joined(self, others: Iterable[Source]) -> Source:
         import polars
         frames = [self.frame, *(other.frame.select(self.names) for other in others)]
@@ -98,13 +135,56 @@ class _Arrow(Source):
 
     def take(self, rows: np.ndarray[Any, Any], names: Sequence[str] | None = None) -> Any:
         import pyarrow
-        frame = self.frame if names is None else self.frame.select(self.chosen(names))
-        return frame.take(pyarrow.array(rows))
+        names = self.chosen(names)
+        return pyarrow.table([_taken_arrow(self.column(name), pyarrow.array(rows)) for name in names],
+                             schema=pyarrow.schema([self.frame.schema.field(name) for name in names],
+                                                   self.frame.schema.metadata))
+
+    def like_this(self, other: Source) -> Source:
+        import pyarrow
+        if isinstance(other, _Arrays):
+            other = _Arrow(pyarrow.table({name: pyarrow.array(column) for name, column in other.columns}))
+        frame = super().like_this(other).frame
+        try:
+            return _Arrow(pyarrow.table({name: _cast(frame.column(name), self.column(name).type) for name in self.names}))
+        except pyarrow.ArrowException as cause:
+            raise ColumnTypeError(f"the rows do not get the types of the table's frame: {cause}") from None
 
     def joined(self, others: Iterable[Source]) -> Source:
         import pyarrow
         frames = [self.frame, *(other.frame.select(self.names) for other in others)]
         return _Arrow(pyarrow.concat_tables(frames, promote_options="permissive"))
+
+
+def _is_number(dtype: Any) -> bool:
+    """Whether it is a type of numbers or times of pandas, other than booleans and those of Arrow."""
+    return getattr(dtype, "kind", "O") in "iufM" and type(dtype).__name__ not in ("ArrowDtype", "CategoricalDtype", "SparseDtype")
+
+
+def _fitted(column: Any, like: Any) -> Any:
+    """An array of numpy in the type of another one, if both are of numbers or times."""
+    both = isinstance(column, np.ndarray) and isinstance(like, np.ndarray)
+    if both and column.dtype != like.dtype and column.dtype.kind in "iufbM" and like.dtype.kind in "iufM":
+        return column.astype(like.dtype)
+    return column
+
+
+def _unmasked(name: str, column: Any) -> Any:
+    if isinstance(column, np.ma.MaskedArray) and column.mask.any():
+        raise ArgumentError(f"column {name!r} of the dict has NULLs: give a frame of the table's library")
+    return column
+
+
+def _cast(column: Any, type: Any) -> Any:
+    """A column of pyarrow in another type, through texts where one of both is a dictionary."""
+    import pyarrow
+    if column.type == type:
+        return column
+    if pyarrow.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pyarrow.types.is_dictionary(type):
+        return column.cast(type.value_type).dictionary_encode().cast(type)
+    return column.cast(type)
 
 
 def source_of(frame: Any, copy: str = "auto") -> Source:
@@ -199,7 +279,7 @@ def _taken(column: Any, rows: np.ndarray[Any, Any]) -> Any:
         return column.take(rows)
     if root == "pyarrow":
         import pyarrow
-        return column.take(pyarrow.array(rows))
+        return _taken_arrow(column, pyarrow.array(rows))
     if root == "torch":
         import torch
         return column[torch.from_numpy(rows.astype(np.int64)).to(column.device)]
@@ -208,6 +288,16 @@ def _taken(column: Any, rows: np.ndarray[Any, Any]) -> Any:
     if root == "polars":
         return column.gather(rows)
     return np.asarray(column).take(rows)
+
+
+def _taken_arrow(column: Any, rows: Any) -> Any:
+    """pyarrow takes no views, so these go through texts with offsets."""
+    import pyarrow
+    views = {name: getattr(pyarrow, name)() for name in ("string_view", "binary_view") if hasattr(pyarrow, name)}
+    if column.type not in views.values():
+        return column.take(rows)
+    offsets = pyarrow.large_string() if column.type == views["string_view"] else pyarrow.large_binary()
+    return column.cast(offsets).take(rows).cast(column.type)
 
 
 def _stacked(columns: list[Any]) -> Any:
@@ -256,7 +346,7 @@ def gathered(column: Any, rows: np.ndarray[Any, Any], gaps: bool) -> Any:
         return column.gather(polars.Series(rows).cast(polars.Int64).replace(-1, None))
     if root == "pyarrow":
         import pyarrow
-        return column.take(pyarrow.array(rows, mask=rows < 0))
+        return _taken_arrow(column, pyarrow.array(rows, mask=rows < 0))
     array = np.asarray(column) if not isinstance(column, np.ma.MaskedArray) else column
     missing = rows < 0
     made = array.take(np.where(missing, 0, rows)) if len(array) else np.zeros(len(rows), array.dtype)

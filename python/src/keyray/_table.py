@@ -221,13 +221,18 @@ class Table:
                 raise ArgumentError(f"columns differ in length: {columns[0].name!r} has {columns[0].count} rows, "
                                     f"{column.name!r} {column.count}")
         self.device.settle(*columns)
+        own = self._source
+        more = None if own is None else own.like_this(source)
         structs = (c.kr_column * len(columns))(*(column.struct for column in columns))
         stream = self.device.stream_of(next((one.stream for one in columns if one.stream), None))
 
+        if not columns[0].count:  # the table goes on reading the memory that it references
+            return
+
         def appended() -> None:
             self._owners = []
-            if self._source is not None:
-                self._more.append(source)
+            if more is not None:
+                self._more.append(more)
             self._count += columns[0].count
 
         try:

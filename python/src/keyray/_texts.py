@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import datetime
 from collections.abc import Iterable
 from typing import Any
 
@@ -42,7 +43,8 @@ def column_of_objects(values: Iterable[Any], kind: str, name: str = "") -> Colum
             texts.append(b"")
         else:
             raise ColumnTypeError(f"{_place(name, row)} is of Python's type {type(value).__name__}; a column of objects "
-                                  "holds texts (str or bytes) and None alone: give the column a type of numbers")
+                                  "holds texts (str or bytes) and None alone: give the column a type of "
+                                  f"{'times, datetime64' if isinstance(value, datetime.date) else 'numbers'}")
     if strings and binaries:
         raise ColumnTypeError(f"{name or 'a column'} holds both str and bytes: make all of one type")
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))

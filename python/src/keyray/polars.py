@@ -212,9 +212,9 @@ def lazy_table(table: Table) -> pl.LazyFrame:
                batch_size: int | None) -> Iterator[pl.DataFrame]:
         return _batches(table, with_columns, predicate, n_rows, batch_size)
 
-    shown = {"is_pure": True, "explain_name": "keyray.Table", "explain_detail": table.info["spec"]}
+    shown = {"validate_schema": True, "is_pure": True, "explain_name": "keyray.Table", "explain_detail": table.info["spec"]}
     known = inspect.signature(register_io_source).parameters  # older versions of polars have fewer
-    return register_io_source(source, schema=whole.schema, validate_schema=True,
+    return register_io_source(source, schema=whole.schema,
                               **{name: value for name, value in shown.items() if name in known})
 
 
