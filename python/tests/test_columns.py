@@ -1,4 +1,5 @@
 """Columns of every kind, and answers in the caller's."""
+import ctypes
 import datetime as dt
 
 import numpy as np
@@ -291,3 +292,15 @@ def test_floats_against_integers():
 def test_objects_that_are_dates_are_told_so():
     with pytest.raises(TypeError, match="datetime64"):
         keyray.Index(np.array([dt.date(2024, 1, 1)], object))
+
+
+def test_arrays_are_released_with_the_gil():
+    from keyray import _arrow
+    assert _arrow._CALL_RELEASE._flags_ & 4  # FUNCFLAG_PYTHONAPI: ctypes keeps the GIL
+    ends = []
+    struct = _arrow.ArrowArray()
+    release = _arrow._RELEASE(ends.append)
+    struct.release = ctypes.cast(release, ctypes.c_void_p)
+    owned = _arrow.Owned(struct)
+    del owned
+    assert ends == [ctypes.addressof(struct)]

@@ -48,6 +48,8 @@ class ArrowDeviceArray(ctypes.Structure):
 
 
 _RELEASE = ctypes.CFUNCTYPE(None, c_void_p)
+# The end of a producer's array is called with the GIL: polars drops arrays of numpy there and believes to have it.
+_CALL_RELEASE = ctypes.PYFUNCTYPE(None, c_void_p)
 _GET = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
 _LAST_ERROR = ctypes.CFUNCTYPE(c_char_p, c_void_p)
 
@@ -71,7 +73,7 @@ class Owned:
 
 def _release(struct: Any) -> None:
     if struct.release:
-        _RELEASE(struct.release)(ctypes.addressof(struct))
+        _CALL_RELEASE(struct.release)(ctypes.addressof(struct))
 
 
 class Piece:
@@ -345,8 +347,8 @@ _structs: dict[int, Any] = {}
 def _end_capsule(capsule: int) -> None:
     name = _capsule_name(capsule)
     struct = _structs.pop(_capsule_pointer(capsule, name), None)
-    if struct is not None and struct.release:
-        _RELEASE(struct.release)(ctypes.addressof(struct))
+    if struct is not None:
+        _release(struct)
 
 
 def _capsule(struct: Any, name: bytes) -> Any:
