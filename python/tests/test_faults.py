@@ -9,6 +9,7 @@ import threading
 import time
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import keyray
@@ -214,14 +215,14 @@ def test_what_was_made_when_ctrl_c_came_is_destroyed(monkeypatch):
         raise KeyboardInterrupt
 
     old = signal.signal(signal.SIGINT, interrupt)
-    take = _progress._take_signal
+    take = _progress._replaced_signal
 
     def taken():
         handler = take()
         _progress._watched.interrupted = True  # the signal comes at the very end
         return handler
 
-    monkeypatch.setattr(_progress, "_take_signal", taken)
+    monkeypatch.setattr(_progress, "_replaced_signal", taken)
     try:
         with pytest.raises(KeyboardInterrupt):
             keyray.Index(np.arange(1000), device=device)
@@ -310,3 +311,54 @@ def test_ctypes_callbacks_may_call_again():
     with keyray.progress(lambda phase, fraction: found.append(index.lookup(np.array([7]))[0])):
         keyray.Index(np.random.default_rng(1).permutation(BIG), device="cpu")
     assert set(found) == {7}
+
+
+def test_ctrl_c_is_not_lost_at_the_end_of_a_call_and_the_handler_comes_back():
+    raised = []
+
+    def handler(number, frame):
+        raised.append(number)
+        raise KeyboardInterrupt
+
+    old = signal.signal(signal.SIGINT, handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _progress.run_long(lambda err: os.kill(os.getpid(), signal.SIGINT) or 0)
+        assert signal.getsignal(signal.SIGINT) is handler and raised == [signal.SIGINT]
+        _progress.run_long(lambda err: 0)
+        assert not _progress._watched.interrupted
+    finally:
+        signal.signal(signal.SIGINT, old)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_an_exception_of_a_signal_in_the_midst_of_an_append(monkeypatch, late):
+    """Frame, masks and counts are those of the rows that the library has, wherever the exception came."""
+    table = keyray.Table({"a": np.arange(3)}, device="cpu")
+
+    def alarm(function, then, *arguments):
+        if late:
+            function(*arguments, keyray._library.thread_error())
+        raise TimeoutError
+
+    monkeypatch.setattr("keyray._table.run_change", alarm)
+    with pytest.raises(TimeoutError):
+        table.append({"a": np.arange(100)})
+    monkeypatch.undo()
+    count = 103 if late else 3
+    assert len(table.where(True).mask()) == len(table.where(True).frame()["a"]) == len(table) == count
+    table.append({"a": np.arange(5)})
+    assert len(table.where(True).frame()["a"]) == count + 5
+
+
+def test_answers_of_arrow_call_no_python_at_their_end():
+    from keyray import _arrow
+    before = len(_arrow._kept)
+    index = keyray.Index(pa.array([3, None, 5]), values=pa.array([1, 2, 3], pa.timestamp("us", "UTC")), device="cpu")
+    probes = pa.array([5, 4])
+    made = [index.lookup(probes), index.lookup(probes, "max"), index.lookup_all(probes), index.contains(probes),
+            index.lookup(probes, ("sum_wide", pa.array([1, 2, 3])))]
+    assert [one.to_pylist()[1] for one in made] == [None, None, [], False, 0] and len(_arrow._kept) == before
+    assert made[1].type == pa.timestamp("us", "UTC") and made[2].type == pa.large_list(pa.uint32())
+    for one in made:
+        one.validate(full=True)

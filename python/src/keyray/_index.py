@@ -145,14 +145,14 @@ class Index:
         """Calls a function that changes the index; waits for lookups. `then` gets the next_row that was before."""
         def changed() -> None:
             first = self._next_row
-            self._version += 1
-            self._unique = None
             self._know()
             if then is not None:
                 then(first)
 
         try:
             self._gate.enter_alone()
+            self._version += 1
+            self._unique = None
             _progress.run_change(function, changed, self._handle or self._gone(), *arguments)
         finally:
             self._gate.leave_alone()

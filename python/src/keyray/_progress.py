@@ -58,15 +58,17 @@ POINTER = ctypes.byref(STRUCT)
 
 def run_long(function: Callable[..., int], *arguments: Any) -> None:
     """Calls a function as `_library.call` does, so that Ctrl-C and `progress` reach it."""
-    old = _take_signal()
+    old = _replaced_signal()
     err = thread_error()
     try:
-        status = function(*arguments, err)
-        interrupted, raised = _watched.interrupted, _watched.raised
-    finally:
-        _watched.interrupted, _watched.raised = False, None
         if old is not None:
-            signal.signal(signal.SIGINT, old)
+            signal.signal(signal.SIGINT, _note_interrupt)
+        status = function(*arguments, err)
+    finally:
+        if old is not None:
+            _put_back(old)
+        interrupted, raised = _watched.interrupted, _watched.raised
+        _watched.interrupted, _watched.raised = False, None
     if interrupted and callable(old):
         old(signal.SIGINT, sys._getframe())
     if raised is not None:
@@ -98,18 +100,26 @@ def create(function: Callable[..., int], destroy: Callable[[Any], None], *argume
     return handle.value or 0
 
 
-def _take_signal() -> Any:
-    """Puts our handler in place of one written in Python, which is returned; None: there is nothing to replace."""
+def _replaced_signal() -> Any:
+    """The handler written in Python in whose place ours is put; None: there is none, or we are not in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         return None
     old = signal.getsignal(signal.SIGINT)
     if not callable(old) or old is _note_interrupt:
         return None
     try:
-        signal.signal(signal.SIGINT, _note_interrupt)
+        signal.signal(signal.SIGINT, old)
     except ValueError:  # a main thread of an interpreter that is not the main one
         return None
     return old
+
+
+def _put_back(old: Any) -> None:
+    try:
+        signal.signal(signal.SIGINT, old)
+    except BaseException:  # the handler of another signal has raised
+        signal.signal(signal.SIGINT, old)
+        raise
 
 
 def _note_interrupt(_number: int, _frame: Any) -> None:

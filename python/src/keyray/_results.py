@@ -9,6 +9,7 @@ What is handed to the methods is what array() gave, or numpy arrays in host memo
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
 from typing import Any
 
@@ -151,17 +152,38 @@ class Answers:
         if self.kind == "polars":
             return sys.modules["polars"].Series(values=made)
         if self.kind == "pandas-arrow":
-            import pyarrow
             pandas = sys.modules["pandas"]
-            array = pandas.arrays.ArrowExtensionArray(pyarrow.array(made))
+            array = pandas.arrays.ArrowExtensionArray(_of_pyarrow(made))
             return pandas.Series(array, index=self.caller.index) if hasattr(self.caller, "iloc") else array
         if type(self.caller).__module__.startswith("nanoarrow"):
             return sys.modules["nanoarrow"].Array(made)
         try:
-            import pyarrow
+            return _of_pyarrow(made)
         except ImportError:
             return made
-        return pyarrow.array(made)
+
+
+def _of_pyarrow(made: Exported) -> Any:
+    """An array of pyarrow over the same buffers.
+
+    Not by way of Arrow's C interface: its end would call Python, and where Ctrl-C comes there, pyarrow aborts the process.
+    """
+    import pyarrow
+    return pyarrow.Array.from_buffers(_type_of_pyarrow(made.format), made.count,
+                                      [None if buffer is None else pyarrow.py_buffer(buffer) for buffer in made.buffers],
+                                      made.nulls, children=[_of_pyarrow(child) for child in made.children])
+
+
+@functools.lru_cache(maxsize=64)
+def _type_of_pyarrow(format: str) -> Any:
+    import pyarrow
+    if format.startswith("ts"):
+        return pyarrow.timestamp(next(name for name in UNITS.values() if name[0] == format[2]), format[4:] or None)
+    others = {"b": pyarrow.bool_(), "tdD": pyarrow.date32(), "+L": pyarrow.large_list(pyarrow.uint32()),
+              "d:38,0": pyarrow.decimal128(38, 0)}
+    if format in others:
+        return others[format]
+    return pyarrow.from_numpy_dtype(DTYPES[next(type for type, name in FORMATS.items() if name == format)])
 
 
 def _format(type: int, unit: int, zone: str) -> str:

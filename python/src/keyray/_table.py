@@ -62,7 +62,8 @@ class Table:
     def _setup(self, device: Device, source: Source | None) -> None:
         self.device = device
         self._source = source
-        self._more: list[Source] = []
+        self._more: list[tuple[Source, int]] = []  # what was appended, each with the rows that it ends at
+        self._unsettled = False
         self._gate = Gate()
         self._handle: int | None = None
         self._joining = threading.Lock()
@@ -140,6 +141,7 @@ class Table:
         rows_of = [i for i, (_, kind, _) in enumerate(wanted) if kind == c.KR_SCAN_ROWS]
         try:
             self._gate.enter()
+            self._used()  # sizes of bitmaps are those of now
             if not rows_of:
                 outs = [self._out(kind, place, 0) for _, kind, place in wanted]
                 self._run(wanted, outs)
@@ -229,17 +231,27 @@ class Table:
         if not columns[0].count:  # the table goes on reading the memory that it references
             return
 
-        def appended() -> None:
-            self._owners = []
-            if more is not None:
-                self._more.append(more)
-            self._count += columns[0].count
-
         try:
             self._gate.enter_alone()
-            run_change(lib.kr_table_append, appended, self._used(), structs, len(columns), stream)
+            handle = self._used()
+            self._unsettled = True
+            if more is not None:
+                self._more.append((more, self._count + columns[0].count))
+            run_change(lib.kr_table_append, self._appended, handle, structs, len(columns), stream)
         finally:
             self._gate.leave_alone()
+
+    def _appended(self) -> None:
+        self._owners = []
+
+    def _settle(self, handle: int) -> None:
+        """Behind an append: an exception of a signal may have come before or after the rows were there."""
+        made = c.kr_table_info(struct_size=ctypes.sizeof(c.kr_table_info))
+        call(lib.kr_table_query, handle, ctypes.byref(made))
+        with self._joining:
+            self._more = [(source, end) for source, end in self._more if end <= made.rows]
+            self._count = made.rows
+            self._unsettled = False
 
     def delete(self, rows: Any) -> int:
         """Deletes rows: those of a condition, or of ids. Returns how many were alive. Other rows keep their ids."""
@@ -388,16 +400,20 @@ class Table:
             raise ArgumentError("the table is closed")
         if self._pid != os.getpid():
             self.device.usable()
+        if self._unsettled:
+            self._settle(handle)
         return handle
 
     def _whole(self) -> Source:
         """All rows that the table was given, as one frame. The caller is in the gate."""
         if self._source is None:
+            self._used()
             raise ArgumentError("the table was loaded from a file that has no frame in it: its rows() and mask() are "
                                 "there; save it with frame=True to have frame(), too")
+        self._used()
         with self._joining:  # of several readers one joins
             if self._more:
-                self._source, self._more = self._source.joined(self._more), []
+                self._source, self._more = self._source.joined(source for source, _ in self._more), []
             return self._source
 
 
