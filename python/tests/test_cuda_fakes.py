@@ -1,5 +1,7 @@
 """The protocols of device memory, with memory of the host that says it were a GPU's, which no call may read."""
 import ctypes
+import sys
+import types
 
 import numpy as np
 import pyarrow as pa
@@ -135,3 +137,106 @@ def test_wide_row_ids_of_numba_are_an_error_with_a_status():
     with pytest.raises(NotImplementedError) as caught:
         _device_rows(np.zeros(1, np.uint32), True, "numba")
     assert caught.value.status_name == "KR_ERR_UNSUPPORTED"
+
+
+# ---- A GPU of make-believe: columns say that they are of cudf, and the CPU works on them where they are ----
+
+
+class Memory(np.ndarray):
+    """An array as cupy has it."""
+
+    @property
+    def data(self):
+        return types.SimpleNamespace(ptr=self.ctypes.data)
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"shape": self.shape, "typestr": self.dtype.str, "version": 3, "data": (self.ctypes.data, False)}
+
+
+class Bits:
+    """A mask as cudf hands it over: bytes of a bitmap, with more of them than there are rows to mask."""
+
+    def __init__(self, valid):
+        self.array = np.packbits(valid, bitorder="little")
+        self.__cuda_array_interface__ = {"shape": (len(valid),), "typestr": "<t1", "version": 3,
+                                         "data": (self.array.ctypes.data, True)}
+
+
+class Series(Cuda):
+    """A column as cudf exports it."""
+
+    def __init__(self, values, dtype=np.int64):
+        valid = np.array([value is not None for value in values], bool)
+        array = np.array([0 if value is None else value for value in values], dtype)
+        super().__init__(array, **({} if valid.all() else {"mask": Bits(valid)}))
+
+    def __len__(self):
+        return len(self.array)
+
+    def __getitem__(self, rows):
+        return self.array[rows]
+
+
+Series.__module__ = "cudf.core.series"
+
+
+class Gpu(keyray.Device):
+    """The CPU, which says it were a GPU."""
+
+    def __init__(self):
+        super().__init__("cpu")
+        self.kind = "cuda"
+        self.streams = set()
+
+    def stream_of(self, native):
+        self.streams.add(native)
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    cupy = types.ModuleType("cupy")
+    cupy.empty = lambda count, dtype: np.empty(count, dtype).view(Memory)
+    cupy.asarray = np.asarray
+    cupy.unpackbits = np.unpackbits
+    cupy.cuda = types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=0))
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    return Gpu()
+
+
+def test_lookups_of_cudf(gpu):
+    index = keyray.Index(Series([5, None, 3, 5]), values={"v": Series([1, 2, None, 4])}, device=gpu)
+    probes = Series([3, None, 5, 9])
+    assert index.lookup(probes).tolist() == [2, -1, 0, -1] and 1 in gpu.streams
+    assert index.lookup(probes, "count").tolist() == [1, 0, 2, 0] and index.contains(probes).tolist() == [True, False, True, False]
+    least, valid = index.lookup(probes, "min")
+    assert valid.tolist() == [False, False, True, False] and least[2] == 1
+    offsets, rows = index.lookup_all(probes)
+    assert offsets.tolist() == [0, 1, 1, 3, 3] and rows.tolist() == [2, 0, 3]
+
+
+@pytest.mark.parametrize("spec", ["best", "full"])
+def test_tables_of_cudf(gpu, spec):
+    table = keyray.Table({"a": Series([5, None, 3, 5]), "f": Series([0.5, 1.5, None, 2.5], np.float64)}, spec, device=gpu)
+    assert table.where("a = 5").rows().tolist() == [0, 3] and table.where("a is null").rows().tolist() == [1]
+    assert table.where("a <> 5 or f > 1").mask().tolist() == [False, True, True, True]
+    assert table.where(True).sum("a") == 13 and table.where("a = 3").max("f") is None
+    table.append({"a": Series([None, 3]), "f": Series([7, 8], np.float64)})
+    assert table.where("a = 3").rows().tolist() == [2, 5] and table.where("f >= 7").rows().tolist() == [4, 5]
+    assert table.delete(Series([0, 5], np.uint32)) == 2 and table.where("a = 5 or f = 8").rows().tolist() == [3]
+    with pytest.raises(ValueError, match="must not be NULL"):
+        table.delete(Series([1, None], np.uint32))
+
+
+def test_joins_of_cudf(gpu):
+    left, right = Series([3, None, 5, 9]), Series([5, None, 3, 5])
+    assert [side.tolist() for side in keyray.join(left, right, device=gpu)] == [[0, 2, 2], [2, 0, 3]]
+    assert keyray.join(left, right, how="anti", device=gpu).tolist() == [1, 3]
+    groups = Series([1, 1, None, 1]), Series([1, 1, 1, 2])
+    assert [side.tolist() for side in keyray.join([left, groups[0]], [right, groups[1]], device=gpu)] == [[0], [2]]
+    rows, near = keyray.join_asof(left, right, left_by=groups[0], right_by=groups[1], device=gpu)
+    assert rows.tolist() == [0, 1, 2, 3] and near.tolist() == [2, -1, -1, 0]
+    rows, ranges = keyray.join_range(left, Series([4, None]), Series([9, 9]), device=gpu)
+    assert (rows.tolist(), ranges.tolist()) == ([2, 3], [0, 0])
+    with pytest.raises(TypeError, match="in device memory"):
+        keyray.join(left, Series([5], np.int32), device=gpu)
