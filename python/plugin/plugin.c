@@ -30,6 +30,7 @@ typedef struct slot {
     pthread_rwlock_t lock; /* readers: lookups; a writer: a change or the end of the index */
     kr_index *index;       /* NULL: closed */
     functions call;
+    uint64_t mark; /* which no other index has, also not one of another process with the same number */
     uint32_t n_columns;
     column_type columns[COLUMNS_MAX];
 } slot;
@@ -49,7 +50,7 @@ static slot *find_slot(uint64_t number)
 
 /* Registers an index. Returns its number, or 0: no memory, or more columns than there may be. */
 EXPORT uint64_t keyray_plugin_register(kr_index *index, const functions *call, const column_type *columns,
-                                       uint32_t n_columns)
+                                       uint32_t n_columns, uint64_t mark)
 {
     slot *made = n_columns >= 1 && n_columns <= COLUMNS_MAX ? calloc(1, sizeof *made) : NULL;
     if (!made)
@@ -61,6 +62,7 @@ EXPORT uint64_t keyray_plugin_register(kr_index *index, const functions *call, c
     pthread_rwlockattr_destroy(&attributes);
     made->index = index;
     made->call = *call;
+    made->mark = mark;
     made->n_columns = n_columns;
     memcpy(made->columns, columns, n_columns * sizeof *columns);
     pthread_mutex_lock(&registry);
@@ -99,10 +101,10 @@ EXPORT void keyray_plugin_unlock(uint64_t number, kr_index *index)
 /* ---- What an expression carries ---------------------------------------------------------------- */
 
 /* Polars hands over a pickled dictionary, in which the one text that counts stands as it is: "keyray:" and
- * numbers in hexadecimal digits: index, side, strict, limited, tolerance, the bits of the tolerance of
- * floats. */
+ * numbers in hexadecimal digits: index, its mark, side, strict, limited, tolerance, the bits of the tolerance
+ * of floats. */
 typedef struct request {
-    uint64_t number;
+    uint64_t number, mark;
     kr_nearest_options nearest;
 } request;
 
@@ -110,21 +112,23 @@ static bool read_request(const uint8_t *kwargs, size_t nbytes, request *out)
 {
     const char *text = memmem(kwargs, nbytes, "keyray:", 7);
     char copy[160] = {0};
-    unsigned long long n[6] = {0};
+    unsigned long long n[7] = {0};
     if (text) {
         size_t left = nbytes - (size_t)((const uint8_t *)text - kwargs);
         memcpy(copy, text, left < sizeof copy - 1 ? left : sizeof copy - 1);
     }
-    if (sscanf(copy, "keyray:%llx:%llx:%llx:%llx:%llx:%llx;", n, n + 1, n + 2, n + 3, n + 4, n + 5) != 6)
+    if (sscanf(copy, "keyray:%llx:%llx:%llx:%llx:%llx:%llx:%llx;", n, n + 1, n + 2, n + 3, n + 4, n + 5,
+               n + 6) != 7)
         return arrow_fail("keyray: the expression carries no index: make it with keyray.polars");
     *out = (request){.number = n[0],
+                     .mark = n[1],
                      .nearest = {.struct_size = sizeof(kr_nearest_options),
-                                 .side = (kr_nearest_side)n[1],
-                                 .strict = (uint32_t)n[2],
-                                 .limited = (uint32_t)n[3]}};
-    int64_t tolerance = (int64_t)n[4];
+                                 .side = (kr_nearest_side)n[2],
+                                 .strict = (uint32_t)n[3],
+                                 .limited = (uint32_t)n[4]}};
+    int64_t tolerance = (int64_t)n[5];
     memcpy(&out->nearest.tolerance, &tolerance, 8);
-    memcpy(&out->nearest.float_tolerance, &n[5], 8);
+    memcpy(&out->nearest.float_tolerance, &n[6], 8);
     return true;
 }
 
@@ -294,7 +298,7 @@ static bool answer_chunk(const slot *one, const request *ask, what kind, const A
 static bool answer(const request *ask, what kind, const SeriesExport *in, SeriesExport *out)
 {
     slot *one = find_slot(ask->number);
-    if (!one)
+    if (!one || one->mark != ask->mark)
         return arrow_fail("keyray: the expression names an index of another process: make it anew here");
     if (!begin_series(out, kind, in))
         return false;

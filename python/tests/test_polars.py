@@ -1,6 +1,9 @@
 """Expressions of the plugin, and tables as LazyFrames, against polars' own answers."""
 import datetime
 import gc
+import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -10,6 +13,7 @@ import pytest
 import keyray
 import keyray.polars as kp
 from keyray import _polars_predicates
+from test_faults import ENV
 
 ENGINES = ("in-memory", "streaming")
 
@@ -169,3 +173,32 @@ def test_a_polars_that_does_not_take_the_plugin(monkeypatch):
     with pytest.warns(RuntimeWarning, match="map_batches"):
         expression = kp.row("x", index)
     assert pl.DataFrame({"x": [3, 9]}).select(expression)["x"].to_list() == [3, None]
+
+
+def test_expressions_that_go_to_another_process():
+    one, other = keyray.Index(np.arange(5), device="cpu"), keyray.Index(np.arange(5)[::-1].copy(), device="cpu")
+    expression = kp.row("x", one)
+    carried = pickle.dumps(expression)
+    frame = pl.DataFrame({"x": [1]})
+    assert frame.select(pickle.loads(carried)).item() == 1 and frame.select(kp.row("x", other)).item() == 3
+    script = ("import sys, pickle, numpy as np, polars as pl, keyray, keyray.polars as kp\n"
+              "kept = [keyray.Index(np.arange(9) + i, device='cpu') for i in range(50)]\n"
+              "for index in kept: kp.row('x', index)\n"
+              "try: print(pl.DataFrame({'x': [1]}).select(pickle.loads(bytes.fromhex(sys.argv[1]))).item())\n"
+              "except pl.exceptions.ComputeError as cause: print(cause)")
+    out = subprocess.run([sys.executable, "-c", script, carried.hex()], env=ENV, check=True, capture_output=True, text=True)
+    assert "index of another process" in out.stdout
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_lazy_tables_with_types_that_polars_orders_otherwise(engine):
+    frame = pl.DataFrame({"e": pl.Series(["a", "z", "m", None], dtype=pl.Enum(["z", "m", "a"])),
+                          "t": pl.Series([datetime.datetime(2024, 1, day) for day in (1, 2, 3, 4)]).dt.replace_time_zone(
+                              "Europe/Berlin")})
+    table = keyray.Table(frame, device="cpu")
+    for part in (pl.col("e") < "m", pl.col("e") >= "m", pl.col("e") == "a", pl.col("e").is_in(["a", "z"])):
+        assert table.lazy().filter(part).collect(engine=engine).equals(frame.filter(part))
+    with pytest.raises(pl.exceptions.SchemaError):  # times of two zones do not compare in polars
+        table.lazy().filter(pl.col("t") > datetime.datetime(2024, 1, 2, tzinfo=datetime.timezone.utc)).collect(engine=engine)
+    moment = frame["t"][1]
+    assert table.lazy().filter(pl.col("t") > moment).collect(engine=engine).equals(frame[2:])

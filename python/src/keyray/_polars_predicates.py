@@ -23,14 +23,16 @@ class _Unknown(Exception):
     """The table cannot answer this part, or not surely as polars does."""
 
 
-def split_predicate(predicate: pl.Expr | None, table: Table) -> tuple[Condition | None, pl.Expr | None]:
-    """What the table answers, and what its rows are to be filtered by; None: nothing.
+def split_predicate(predicate: pl.Expr | None, table: Table,
+                    schema: pl.Schema) -> tuple[Condition | None, pl.Expr | None]:
+    """What the table, which has that schema in polars, answers, and what its rows are to be filtered by; None: nothing.
 
     The filter is the whole predicate: a part of it does not always come back from JSON, which has no NaN.
     """
     if predicate is None:
         return None, None
-    columns = {column.name: column for column in table._columns}
+    # Texts of an Enum are in the order of its categories, not in that of the table.
+    columns = {column.name: column for column in table._columns if not isinstance(schema[column.name], pl.Enum)}
     try:
         tree = json.loads(predicate.meta.serialize(format="json"))
     except Exception:  # noqa: BLE001 - expressions of Python, for example, have no JSON
@@ -158,6 +160,6 @@ def _value(tree: Any, column: Column) -> Any:
     if column.type == c.KR_DATE32 and kind == "Date":
         return np.datetime64(int(value), "D").astype(object)
     if column.type == c.KR_TIMESTAMP64 and kind in ("Datetime", "DatetimeOwned"):
-        if _UNITS.get(value[1]) == column.unit:
+        if _UNITS.get(value[1]) == column.unit and (value[2] or "") == column.zone:
             return int(value[0])
     raise _Unknown

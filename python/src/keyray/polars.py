@@ -51,15 +51,20 @@ class _Plugin:
         except OSError as cause:
             raise UnsupportedError(f"keyray's plugin for polars cannot be loaded: {cause}") from None
         self.cdll.keyray_plugin_register.restype = ctypes.c_uint64
-        self.cdll.keyray_plugin_register.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32]
+        self.cdll.keyray_plugin_register.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32,
+                                                          ctypes.c_uint64]
         self.cdll.keyray_plugin_lock.argtypes = [ctypes.c_uint64]
         self.cdll.keyray_plugin_unlock.argtypes = [ctypes.c_uint64, ctypes.c_void_p]
         calls = [ctypes.cast(getattr(lib, name), ctypes.c_void_p).value
                  for name in ("kr_index_lookup", "kr_index_nearest", "kr_index_lookup_columns")]
         self.functions = _Functions(*calls)
 
-    def register(self, index: Index) -> int:
-        """A number for the index. Its changes wait for lookups in the plugin; its end closes the number."""
+    def register(self, index: Index) -> tuple[int, int]:
+        """A number for the index, and a mark that no other index has, also not in another process that gets the expression.
+
+        Changes of the index wait for lookups in the plugin; its end closes the number.
+        """
+        mark = int.from_bytes(os.urandom(8), "little")
         types = (ctypes.c_uint32 * (2 * len(index._likes)))()
         for i, like in enumerate(index._likes):
             types[2 * i], types[2 * i + 1] = like.type, like.unit
@@ -68,7 +73,8 @@ class _Plugin:
         try:
             index._gate.enter()  # no change is under way while it becomes known
             number = int(self.cdll.keyray_plugin_register(
-                index._handle or index._gone(), ctypes.addressof(self.functions), types, len(index._likes)))
+                index._handle or index._gone(), ctypes.addressof(self.functions), types, len(index._likes),
+                mark))
             if not number:
                 raise MemoryError("no memory to register an index with keyray's plugin for polars")
 
@@ -85,16 +91,16 @@ class _Plugin:
             unlock(number, None)
 
         weakref.finalize(index, end).atexit = False
-        return number
+        return number, mark
 
 
 _lock = threading.Lock()
 _plugin: _Plugin | None = None
-_numbers: weakref.WeakKeyDictionary[Index, int] = weakref.WeakKeyDictionary()
+_numbers: weakref.WeakKeyDictionary[Index, tuple[int, int]] = weakref.WeakKeyDictionary()
 _works: bool | None = None
 
 
-def _number(index: Index) -> int:
+def _number(index: Index) -> tuple[int, int]:
     global _plugin
     with _lock:
         if _plugin is None:
@@ -130,14 +136,14 @@ def _together(probes: list[pl.Expr]) -> pl.Expr:
     return one if name is None else one.alias(name)
 
 
-def _registered(name: str, one: pl.Expr, number: int, options: Any) -> pl.Expr:
+def _registered(name: str, one: pl.Expr, number: tuple[int, int], options: Any) -> pl.Expr:
     from polars.plugins import register_plugin_function
     side = strict = limited = tolerance = bits = 0
     if options is not None:
         side, strict, limited = options.side or c.KR_NEAREST_BELOW, options.strict, options.limited
         tolerance = options.tolerance & 0xFFFFFFFFFFFFFFFF
         bits = struct.unpack("<Q", struct.pack("<d", options.float_tolerance))[0]
-    carried = f"keyray:{number:x}:{side:x}:{strict:x}:{limited:x}:{tolerance:x}:{bits:x};"
+    carried = f"keyray:{number[0]:x}:{number[1]:x}:{side:x}:{strict:x}:{limited:x}:{tolerance:x}:{bits:x};"
     return register_plugin_function(plugin_path=_path(), function_name=name, args=[one], kwargs={"index": carried},
                                     is_elementwise=True)
 
@@ -233,7 +239,7 @@ def _batches(table: Table, names: Sequence[str] | None, predicate: pl.Expr | Non
     """The rows that the table's scan leaves, filtered by what it cannot answer, since polars does not filter again."""
     from ._polars_predicates import split_predicate
     whole = _as_polars(table)
-    condition, rest = split_predicate(predicate, table)
+    condition, rest = split_predicate(predicate, table, whole.schema)
     info = table.info
     if condition is not None or info["alive_rows"] < info["rows"]:
         ids = pl.Series(table.where(True if condition is None else condition)._ids())
