@@ -304,3 +304,16 @@ def test_arrays_are_released_with_the_gil():
     owned = _arrow.Owned(struct)
     del owned
     assert ends == [ctypes.addressof(struct)]
+
+
+def test_lists_of_times():
+    day, moment = dt.date(2024, 1, 2), dt.datetime(2024, 1, 2, 3)
+    assert keyray.Index([None, day, moment, pd.Timestamp(moment)], device="cpu").lookup(moment) == 2
+    with pytest.raises(TypeError, match="row 0, 0001-01-01.* beyond the times"):
+        keyray.Index([dt.datetime(1, 1, 1), np.datetime64(5, "ns")])
+    with pytest.raises(TypeError, match="row 1 is 5"):
+        keyray.Index([day, 5])
+    assert len(keyray.Index([pd.NaT], device="cpu").lookup([moment, pd.NaT])) == 2
+    table = keyray.Table({"d": [day, None], "t": [moment, moment]}, device="cpu")
+    assert table.where(keyray.col("d") == day).rows().tolist() == [0] and table.where("t > '2024-01-02 02:00:00'").count() == 2
+    assert table.where("d is null").frame()["d"].dtype == np.dtype("M8[D]")

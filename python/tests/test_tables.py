@@ -351,3 +351,13 @@ def test_texts_of_two_types_of_arrow(type, other):
     table.append(frame(["new", "x"], other))
     made = table.where("s > 'b'").frame()["s"]
     assert made.to_pylist() == ["x", "new", "x"] and made.type == type
+
+
+def test_a_table_without_its_frame_has_masks(tmp_path):
+    Table(pd.DataFrame({"a": [1, 2, 3]}), device="cpu").save(tmp_path / "t", frame=False)
+    table = keyray.load(tmp_path / "t", device="cpu")
+    assert table.where("a > 1").mask().tolist() == [False, True, True] and table.alive.all()
+    table.append({"a": [4]})
+    assert table.where("a > 1").mask().tolist() == [False, True, True, True]
+    with pytest.raises(ValueError, match="has no frame"):
+        table.where("a > 1").frame()

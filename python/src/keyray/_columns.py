@@ -282,7 +282,8 @@ def _column_of_list(values: list[Any], like: Column | None, kind: str, name: str
         return with_mask(column, np.zeros(len(values), bool))
     if any(isinstance(value, (str, bytes)) for value in known):
         return column_of_objects(values, kind, name)
-    if any(isinstance(value, (datetime.date, np.datetime64)) for value in known):
+    if any(isinstance(value, (datetime.date, np.datetime64)) for value in known) or (
+            not known and any(type(value).__name__ == "NaTType" for value in values)):
         return _column_of_times(values, like, kind, name)
     missing = np.array([value is None or type(value).__name__ == "NAType" for value in values], bool)
     try:
@@ -306,23 +307,42 @@ def _column_of_nothing(like: Column, kind: str, count: int = 0) -> Column:
 
 
 def _column_of_times(values: list[Any], like: Column | None, kind: str, name: str) -> Column:
-    aware = {value.tzinfo is not None for value in values if isinstance(value, datetime.datetime)}
+    aware = {value.tzinfo is not None for value in values if isinstance(value, datetime.datetime) and not is_missing(value)}
     if len(aware) > 1:
         raise ColumnTypeError(f"{name or 'a list'} has times with a zone and times without")
-    made: list[Any] = []
-    for value in values:
-        if is_missing(value):
-            made.append(np.datetime64("NaT", "s"))
-        elif hasattr(value, "to_datetime64"):  # pandas.Timestamp, which has nanoseconds
-            made.append(value.to_datetime64())
-        elif isinstance(value, datetime.datetime) and value.tzinfo is not None:
-            made.append(np.datetime64(value.astimezone(datetime.timezone.utc).replace(tzinfo=None)))
-        else:
-            made.append(np.datetime64(value))
-    column = column_of_numpy(np.array(made), kind, name)
+    times = times_of(values, zoned=True)
+    if times is None:
+        row = next(row for row, value in enumerate(values) if not is_missing(value) and _time_of(value) is None)
+        raise ColumnTypeError(f"{name or 'a list'} does not make a column: it has dates or times, and row {row} is "
+                              f"{values[row]!r}")
+    column = column_of_numpy(times, kind, name)
     if aware == {True} and column.type in TIMES:
         column.zone = "UTC"
     return column
+
+
+def _time_of(value: Any) -> np.datetime64 | None:
+    """A date or time, in UTC where it has a zone; None of what is none."""
+    if hasattr(value, "to_datetime64"):  # pandas.Timestamp, which has nanoseconds
+        return value.to_datetime64()  # type: ignore[no-any-return]
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return np.datetime64(value.astimezone(datetime.timezone.utc).replace(tzinfo=None))
+    return np.datetime64(value) if isinstance(value, (datetime.date, np.datetime64)) else None
+
+
+def times_of(values: list[Any], zoned: bool = False) -> np.ndarray[Any, Any] | None:
+    """A list of dates and times as an array, NaT where one is missing; None: it has others, or times with a zone."""
+    missing = np.datetime64("NaT", "D")
+    made = [missing if is_missing(value) else _time_of(value) for value in values]
+    if any(time is None for time in made) or not zoned and any(getattr(value, "tzinfo", None) for value in values):
+        return None
+    array = np.array(made)
+    for row, time in enumerate(made):
+        assert time is not None
+        if time.dtype != array.dtype and not np.isnat(time) and array[row].astype(time.dtype) != time:
+            raise ColumnTypeError(f"row {row}, {time}, is beyond the times of {array.dtype}, which other rows need: give all "
+                                  "of them one unit")
+    return array
 
 
 # ---- pandas ----

@@ -1,12 +1,13 @@
 """Frames as tables and joins see them: columns in, and rows of the same kind of frame out."""
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ._columns import columns_of, root_of
+from ._columns import columns_of, root_of, times_of
 from ._errors import ArgumentError, ColumnTypeError
 
 __all__ = ["Source", "assembled", "coalesced", "gathered", "mask_in", "rows_in", "source_of"]
@@ -259,6 +260,9 @@ def _kept(column: Any, copy: str) -> Any:
 
 def _array_of_list(values: list[Any]) -> Any:
     """A list as an array that `take` reads and that keeps None."""
+    times = times_of(values) if any(isinstance(value, datetime.date) for value in values) else None
+    if times is not None:
+        return times
     if any(value is None or isinstance(value, (str, bytes)) for value in values):
         array = np.empty(len(values), object)
         array[:] = values
@@ -392,8 +396,10 @@ def rows_in(kind: str, ids: np.ndarray[Any, Any], name: str = "row") -> Any:
     return ids.view(np.int32) if not len(ids) or ids.max() < 1 << 31 else ids.astype(np.int64)
 
 
-def mask_in(source: Source, bits: np.ndarray[Any, Any], count: int) -> Any:
-    """A bitmap as booleans of the caller's kind."""
+def mask_in(source: Source | None, bits: np.ndarray[Any, Any], count: int) -> Any:
+    """A bitmap as booleans of the caller's kind; None: of numpy."""
+    if source is None:
+        return np.unpackbits(bits, count=count, bitorder="little").view(bool)
     if source.kind == "arrow":
         import pyarrow
         return pyarrow.Array.from_buffers(pyarrow.bool_(), count, [None, pyarrow.py_buffer(bits)])

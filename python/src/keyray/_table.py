@@ -173,7 +173,7 @@ class Table:
         if kind == c.KR_SCAN_ROWS:
             return rows_in(self.kind, out.array)
         if kind == c.KR_SCAN_BITMAP:
-            return mask_in(self._whole(), out.array.view(np.uint8), self._count)
+            return mask_in(None if self._source is None else self._whole(), out.array.view(np.uint8), self._count)
         if not out.valid.value:
             return None
         column = self._columns[out.place]
