@@ -332,7 +332,7 @@ def _time_of(value: Any) -> np.datetime64 | None:
 
 def times_of(values: list[Any], zoned: bool = False) -> np.ndarray[Any, Any] | None:
     """A list of dates and times as an array, NaT where one is missing; None: it has others, or times with a zone."""
-    missing = np.datetime64("NaT", "D")
+    missing = np.datetime64("NaT", "us" if all(map(is_missing, values)) else "D")
     made = [missing if is_missing(value) else _time_of(value) for value in values]
     if any(time is None for time in made) or not zoned and any(getattr(value, "tzinfo", None) for value in values):
         return None

@@ -261,7 +261,7 @@ class Index:
 
     def nearest(self, probes: Any, side: str = "below", strict: bool = False, tolerance: Any = None,
                 result: Any = "row", *, out: Any = None) -> Any:
-        """For each probe the row of the nearest key.
+        """For each probe the row of the nearest key; of equal keys the last row from below, the first one from above.
 
         side       "below" (the largest key <= probe), "above", or "either"
         strict     leave out keys that equal the probe
