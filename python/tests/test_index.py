@@ -358,3 +358,10 @@ def test_values_that_the_type_has_not_are_not_the_null_row():
 def test_row_ids_are_no_masks():
     with pytest.raises(TypeError, match="flatnonzero"):
         keyray.Index([1, 2], row_ids=np.array([True, False]))
+
+
+def test_values_are_no_texts():
+    index = keyray.Index([1, 2], device="cpu")
+    for values in (["a", "b"], pl.Series(["a", "b"])):
+        with pytest.raises(TypeError, match="only numbers, dates and times"):
+            index.lookup([1], ("max", values))

@@ -190,3 +190,11 @@ def test_equality_of_values_that_the_other_type_has_not():
     assert keyray.join_chunks(signed, unsigned, None, device="cpu") == 1
     with pytest.raises(TypeError, match="-1"):  # here the order of values counts
         keyray.join_asof(signed, unsigned, device="cpu")
+
+
+def test_merge_asof_of_labels_that_are_no_texts():
+    left, right = pd.DataFrame({0: [1, 5]}), pd.DataFrame({0: [1, 4], 1: [2, 3]})
+    for on in (0, [0]):
+        assert keyray.merge_asof(left, right, on=on).equals(pd.merge_asof(left, right, on=0))
+    with pytest.raises(ValueError, match="one name"):
+        keyray.merge_asof(left, right, on=[0, 1])

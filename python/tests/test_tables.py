@@ -361,3 +361,15 @@ def test_a_table_without_its_frame_has_masks(tmp_path):
     assert table.where("a > 1").mask().tolist() == [False, True, True, True]
     with pytest.raises(ValueError, match="has no frame"):
         table.where("a > 1").frame()
+
+
+@pytest.mark.parametrize("column", [pa.array([2**53 + 1, None]), pl.Series([2**53 + 1, None]),
+                                    pd.Series([2**53 + 1, None], dtype="Int64")])
+def test_columns_of_dicts_that_numpy_has_not_are_not_saved(column, tmp_path):
+    table = Table({"a": column}, device="cpu")
+    with pytest.raises(ValueError, match="NULLs"):
+        table.save(tmp_path / "t")
+    with pytest.raises(ValueError, match="NULLs"):
+        pickle.dumps(table)
+    table.save(tmp_path / "t", frame=False)
+    assert keyray.load(tmp_path / "t").where(f"a = {2**53 + 1}").count() == 1

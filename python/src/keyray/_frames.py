@@ -183,8 +183,11 @@ def _time(source: Source, which: str, name: Any, index: bool) -> tuple[Any, str 
         if source.kind != "pandas":
             raise ArgumentError(f"{which}_index is for frames of pandas")
         return source.frame.index.to_series(), None
-    if not isinstance(name, str):
+    if isinstance(name, (list, tuple)) and len(name) == 1:
+        name = name[0]
+    if name is None or isinstance(name, (list, tuple)):
         raise ArgumentError(f"give on, or the column of the {which} frame: {which}_on, one name")
+    name = str(name)
     if name not in source.names:
         raise ArgumentError(f"the {which} frame has no column {name!r}; it has {', '.join(map(repr, source.names))}")
     return source.column(name), name

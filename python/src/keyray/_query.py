@@ -60,14 +60,12 @@ class Values:
         for name, column in named if named is not None else [("", given)]:
             self.columns[name] = as_column(column, name=name)
         for name, made in self.columns.items():
-            if made.type in TEXTS:
-                raise ColumnTypeError(f"values {name!r} are {made.type_name}: only numbers, dates and times are added "
-                                      "up or compared")
+            _check_values(made, name)
 
     def pick(self, wanted: Any) -> Column:
         """The column of that name; a column is taken as it is; None: the only one."""
         if wanted is not None and not isinstance(wanted, str):
-            return as_column(wanted, name="values")
+            return _check_values(as_column(wanted, name="values"), "given")
         if wanted is None and len(self.columns) == 1:
             return next(iter(self.columns.values()))
         if wanted in self.columns:
@@ -76,6 +74,12 @@ class Values:
             raise ArgumentError("the index has no values: give Index(keys, values=...), or the column itself, "
                                 "as in (\"sum\", column)")
         raise ArgumentError(f"there are no values {wanted!r}; there are {', '.join(map(repr, self.columns))}")
+
+
+def _check_values(column: Column, name: str) -> Column:
+    if column.type in TEXTS:
+        raise ColumnTypeError(f"values {name!r} are {column.type_name}: only numbers, dates and times are added up or compared")
+    return column
 
 
 def want_of(result: Any, values: Values) -> tuple[int, Column | None]:

@@ -11,6 +11,7 @@ import numpy as np
 from . import _progress
 from . import _saved
 from . import _structs as c
+from ._columns import as_column
 from ._devices import Device, device_of
 from ._errors import ArgumentError, FormatError
 from ._library import call, lib
@@ -43,6 +44,9 @@ def _bytes_of(source: Source) -> bytes:
         arrays = {}
         for i, (name, column) in enumerate(source.columns):
             array = np.asarray(column)
+            if not isinstance(column, np.ndarray) and as_column(column, name=name).valid() is not None:
+                raise ArgumentError(f"column {name!r} of the dict has NULLs and is none of numpy's, which alone are saved with it: "
+                                    "make the table of a frame, or save with frame=False")
             if array.dtype == object:
                 raise ArgumentError(f"column {name!r} of the dict holds objects of Python, which are not saved with it: "
                                     "make the table of a frame, or save with frame=False")
