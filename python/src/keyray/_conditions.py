@@ -128,6 +128,7 @@ class _Joined(Condition):
     """Several conditions under one AND or OR; those of the same kind inside are taken apart, so chains stay flat."""
 
     __slots__ = ("_word", "_parts")
+    _parts: list[Condition]
 
     def __init__(self, word: str, parts: Iterable[Condition]) -> None:
         super().__init__()
@@ -243,7 +244,8 @@ class Operand:
     def between(self, lower: Any, upper: Any) -> Condition:
         """Both ends included."""
         if isinstance(lower, Operand) or isinstance(upper, Operand):
-            return (self >= lower) & (self <= upper)
+            low, high = self >= lower, self <= upper
+            return _Joined("and", (low, high))
         return _Compared(self.name, c.KR_BETWEEN, "{} between {} and {}", [_scalar(lower), _scalar(upper)])
 
     def isin(self, values: Any) -> Condition:
@@ -281,7 +283,7 @@ class Operand:
         raise ColumnTypeError(f"col({self.name!r}) is no condition: compare it, as in col({self.name!r}) == 1, and put "
                               "parentheses around comparisons: (a < 5) & (b > 3)")
 
-    __or__ = __rand__ = __ror__ = __invert__ = __and__  # type: ignore[assignment]
+    __or__ = __rand__ = __ror__ = __invert__ = __and__
 
     def __repr__(self) -> str:
         return f"col({self.name!r})"

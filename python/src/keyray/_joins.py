@@ -15,7 +15,7 @@ from ._library import lib
 from ._progress import run_long
 from ._query import chosen, nearest_options, split
 from ._range import _read_join
-from ._types import TEXTS, TIMES
+from ._types import TEXTS, TIMES, array_at
 
 __all__ = ["join", "join_asof", "join_chunks", "join_overlap", "join_range"]
 
@@ -279,4 +279,4 @@ def _ids(address: Any, n: int) -> np.ndarray[Any, Any] | None:
     if not address:
         return None
     at = address if isinstance(address, int) else ctypes.cast(address, ctypes.c_void_p).value or 0
-    return np.frombuffer((ctypes.c_uint32 * n).from_address(at), np.uint32) if n else np.empty(0, np.uint32)
+    return array_at(at, np.dtype(np.uint32), n)

@@ -115,7 +115,8 @@ def _function(inner: Any, columns: dict[str, Column]) -> Condition:
         low, high = _value(inputs[1], column), _value(inputs[2], column)
         closed, operand = kind["IsBetween"]["closed"], col(column.name)
         lower = operand >= low if closed in ("Both", "Left") else operand > low
-        return lower & (operand <= high if closed in ("Both", "Right") else operand < high)
+        upper: Condition = operand <= high if closed in ("Both", "Right") else operand < high
+        return lower & upper
     if isinstance(kind, dict) and "IsIn" in kind and not kind["IsIn"].get("nulls_equal"):
         return _member(inputs, columns)
     if isinstance(function, dict) and function.get("StringExpr") == "StartsWith":

@@ -307,7 +307,7 @@ def _taken_arrow(column: Any, rows: Any) -> Any:
 def _stacked(columns: list[Any]) -> Any:
     root = root_of(columns[0])
     if isinstance(columns[0], np.ma.MaskedArray):
-        return np.ma.concatenate(columns)
+        return np.ma.concatenate(columns)  # type: ignore[no-untyped-call]
     if root == "pandas":
         import pandas
         return pandas.concat([pandas.Series(column) for column in columns])

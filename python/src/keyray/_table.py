@@ -193,7 +193,7 @@ class Table:
         if column.type == c.KR_DATE32:
             return datetime.date(1970, 1, 1) + datetime.timedelta(days=value)
         if column.type == c.KR_TIMESTAMP64:
-            return np.datetime64(value, UNITS[column.unit]) if column.unit in UNITS else value
+            return np.int64(value).view(f"M8[{UNITS[column.unit]}]") if column.unit in UNITS else value
         return bool(value) if column.is_bool else value
 
     def _text(self, place: int, code: int, binary: bool) -> str | bytes:
@@ -512,7 +512,7 @@ class _Out:
         self.words = np.zeros(2, np.uint64)
         self.valid = ctypes.c_uint8()
         self.sink = c.kr_scan_sink(struct_size=ctypes.sizeof(c.kr_scan_sink), result=kind, column=place)
-        out = self.words
+        out: Any = self.words
         if kind == c.KR_SCAN_BITMAP:
             out = self.array = np.zeros((count + 31) // 32, np.uint32)
         elif kind == c.KR_SCAN_ROWS:

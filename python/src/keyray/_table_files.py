@@ -41,7 +41,7 @@ def _bytes_of(source: Source) -> bytes:
     if source.kind == "polars":
         source.frame.write_ipc(out)
     elif source.kind == "numpy":
-        arrays = {}
+        arrays: dict[str, Any] = {}
         for i, (name, column) in enumerate(source.columns):
             array = np.asarray(column)
             if not isinstance(column, np.ndarray) and as_column(column, name=name).valid() is not None:

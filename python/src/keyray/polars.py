@@ -176,7 +176,8 @@ def _in_python(name: str, one: pl.Expr, index: Index, options: Any) -> pl.Expr:
             found = index.nearest(given, side, bool(options.strict), limit)
         else:
             found = index.contains(given) if name == "exists" else index.lookup(given, name)
-        return found.alias(probes.name)
+        made: pl.Series = found.alias(probes.name)
+        return made
 
     dtype = {"exists": pl.Boolean(), "count": pl.UInt64()}.get(name, pl.UInt32())
     return one.map_batches(run, return_dtype=dtype, is_elementwise=True)
