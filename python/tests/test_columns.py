@@ -317,3 +317,24 @@ def test_lists_of_times():
     table = keyray.Table({"d": [day, None], "t": [moment, moment]}, device="cpu")
     assert table.where(keyray.col("d") == day).rows().tolist() == [0] and table.where("t > '2024-01-02 02:00:00'").count() == 2
     assert table.where("d is null").frame()["d"].dtype == np.dtype("M8[D]")
+
+
+def test_rows_of_structs_that_are_null_and_not_counted():
+    class Uncounted:
+        """A producer that leaves the number of NULLs to its consumer."""
+
+        def __init__(self, array):
+            self.array = array
+
+        def __arrow_c_array__(self, requested_schema=None):
+            from keyray._arrow import ArrowArray, _pointer_of
+            schema, array = self.array.__arrow_c_array__()
+            ArrowArray.from_address(_pointer_of(array, b"arrow_array")).null_count = -1
+            return schema, array
+
+    fields = pa.StructArray.from_arrays([pa.array([1, 2, 0])], ["x"], mask=pa.array([False, False, True]))
+    index = keyray.Index(np.arange(5), device="cpu")
+    assert index.lookup(Uncounted(fields[:2])).to_pylist() == [1, 2]
+    with pytest.raises(TypeError, match="NULL as a whole"):
+        index.lookup(Uncounted(fields))
+    assert index.lookup(Uncounted(pa.array([3, None]))).to_pylist() == [3, None]

@@ -93,6 +93,11 @@ class Piece:
         return made
 
     @property
+    def validity(self) -> int | None:
+        """The bitmap of the array itself; None where it says that all rows are valid."""
+        return _validity(self.array)
+
+    @property
     def is_struct(self) -> bool:
         """Whether it is a table, or a batch of one."""
         return bool(self.schema.format == b"+s")

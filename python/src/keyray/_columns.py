@@ -17,7 +17,7 @@ from ._arrow import Piece, column_of, pieces_of
 from ._convert import convert
 from ._errors import ArgumentError, ColumnTypeError
 from ._texts import column_of_objects, concatenate, is_missing, take
-from ._types import OF_DTYPE, TEXTS, TIMES, UNIT_OF, Column, pack_bits
+from ._types import OF_DTYPE, TEXTS, TIMES, UNIT_OF, Column, pack_bits, unpack_bits
 
 __all__ = ["Column", "as_chunks", "as_column", "as_columns", "is_column", "is_scalar"]
 
@@ -92,7 +92,8 @@ def _split(pieces: list[Piece], kind: str) -> list[tuple[str, Any]]:
         return [("", Chunks([column_of(piece, kind) for piece in pieces]))]
     columns: dict[int, tuple[str, list[Column]]] = {}
     for piece in pieces:
-        if piece.array.null_count > 0:
+        bits = piece.validity  # also where the producer has not counted its NULLs
+        if bits and not unpack_bits(bits, piece.array.offset, piece.array.length).all():
             raise ColumnTypeError("a struct column has rows that are NULL as a whole: give its fields as columns")
         cut = (piece.array.offset, piece.array.length)
         for i, (name, child) in enumerate(piece.children()):

@@ -114,7 +114,7 @@ def _function(inner: Any, columns: dict[str, Column]) -> Condition:
         column = _column(inputs[0], columns)
         low, high = _value(inputs[1], column), _value(inputs[2], column)
         closed, operand = kind["IsBetween"]["closed"], col(column.name)
-        lower = operand >= low if closed in ("Both", "Left") else operand > low
+        lower: Condition = operand >= low if closed in ("Both", "Left") else operand > low
         upper: Condition = operand <= high if closed in ("Both", "Right") else operand < high
         return lower & upper
     if isinstance(kind, dict) and "IsIn" in kind and not kind["IsIn"].get("nulls_equal"):
