@@ -155,7 +155,7 @@ class Memory(np.ndarray):
 
 
 class Bits:
-    """A mask as cudf hands it over: bytes of a bitmap, with more of them than there are rows to mask."""
+    """A mask as cudf hands it over: a bitmap, whose shape counts rows."""
 
     def __init__(self, valid):
         self.array = np.packbits(valid, bitorder="little")

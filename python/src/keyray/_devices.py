@@ -162,9 +162,10 @@ def _size(nbytes: int) -> str:
 class Gate:
     """Lets any number of threads look up, or one thread change: the change waits for lookups, lookups for it.
 
-    Lookups call enter() and leave(), changes enter_alone() and leave_alone(), each pair as `try: enter ... finally: leave`,
-    so that Ctrl-C between both leaves nothing behind; leave() without enter() does nothing. A change that waits goes before lookups that come later. A thread
-    may enter again while it is inside, as in a callback; a change there would wait for itself: an error.
+    Lookups call enter() and leave(), changes enter_alone() and leave_alone(). Each pair is written with the first inside
+    `try` and the second in `finally`, since Ctrl-C may come between a call and a `try` behind it; leave() without enter()
+    does nothing. A change that waits goes before lookups that come later. A thread may enter again while it is inside, as in
+    a callback; a change there would wait for itself: an error.
     """
 
     __slots__ = ("_lock", "_condition", "_inside", "_changer", "_waiting", "_locked", "_broken", "beside", "__weakref__")
