@@ -192,13 +192,14 @@ def test_expressions_that_go_to_another_process():
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_lazy_tables_with_types_that_polars_orders_otherwise(engine):
-    frame = pl.DataFrame({"e": pl.Series(["a", "z", "m", None], dtype=pl.Enum(["z", "m", "a"])),
-                          "t": pl.Series([datetime.datetime(2024, 1, day) for day in (1, 2, 3, 4)]).dt.replace_time_zone(
-                              "Europe/Berlin")})
+    frame = pl.DataFrame({"e": pl.Series(["a", "z", "m", None], dtype=pl.Enum(["z", "m", "a"]))})
     table = keyray.Table(frame, device="cpu")
     for part in (pl.col("e") < "m", pl.col("e") >= "m", pl.col("e") == "a", pl.col("e").is_in(["a", "z"])):
         assert table.lazy().filter(part).collect(engine=engine).equals(frame.filter(part))
-    with pytest.raises(pl.exceptions.SchemaError):  # times of two zones do not compare in polars
+    frame = pl.DataFrame({"t": pl.Series([datetime.datetime(2024, 1, day) for day in (1, 2, 3, 4)]).dt.replace_time_zone(
+        "Europe/Berlin")})
+    table = keyray.Table(frame, device="cpu")
+    with pytest.raises(pl.exceptions.PolarsError, match="could not evaluate"):  # times of two zones do not compare
         table.lazy().filter(pl.col("t") > datetime.datetime(2024, 1, 2, tzinfo=datetime.timezone.utc)).collect(engine=engine)
     moment = frame["t"][1]
     assert table.lazy().filter(pl.col("t") > moment).collect(engine=engine).equals(frame[2:])
