@@ -5,6 +5,7 @@
 /* An aggregate's place in memory: what it has collected so far. */
 typedef struct state {
     builder *builder;
+    int is_made; /* it has answered, and has no rows any more */
 } state;
 
 /* Of keyray_build and the like; of keyray_table and the like. */
@@ -34,9 +35,16 @@ static void state_destroy(duckdb_aggregate_state *states, idx_t count)
 
 static void refuse(duckdb_function_info info, const char *who, const kr_error *err)
 {
-    char message[640];
-    snprintf(message, sizeof message, "%s: %s", who, err->text);
+    char message[MESSAGE_NBYTES];
+    put_message(message, who, err);
     duckdb_aggregate_function_set_error(info, message);
+}
+
+/* A window asks a state again after it has answered. */
+static kr_status check_open(const state *of, kr_error *err)
+{
+    return of->is_made ? fail(err, KR_ERR_UNSUPPORTED, "it makes one thing of all rows: leave OVER (...) out")
+                       : KR_OK;
 }
 
 /* Rows of one state are taken together. */
@@ -51,7 +59,9 @@ static void take(duckdb_function_info info, duckdb_data_chunk input, duckdb_aggr
         kr_error err = {0};
         for (end = i + 1; end < n && states[end] == states[i]; ++end)
             ;
-        if (builder_take(&((state *)states[i])->builder, input, &at, i, end - i, &err) != KR_OK) {
+        state *of = (state *)states[i];
+        if (check_open(of, &err) != KR_OK ||
+            builder_take(&of->builder, input, &at, i, end - i, &err) != KR_OK) {
             refuse(info, "keyray", &err);
             return;
         }
@@ -73,7 +83,7 @@ static void combine(duckdb_function_info info, duckdb_aggregate_state *from, duc
 {
     for (idx_t i = 0; i < count; ++i) {
         kr_error err = {0};
-        if (builder_combine(&((state *)into[i])->builder, &((state *)from[i])->builder, &err) != KR_OK) {
+        if (builder_combine(&((state *)into[i])->builder, ((state *)from[i])->builder, &err) != KR_OK) {
             refuse(info, "keyray", &err);
             return;
         }
@@ -92,7 +102,8 @@ static kr_status check_names(duckdb_aggregate_state *states, idx_t count, kr_err
             const builder *one = ((state *)states[i])->builder, *other = ((state *)states[j])->builder;
             if (one && other && !strcmp(one->name, other->name))
                 return fail(err, KR_ERR_ARGUMENT,
-                            "two groups make '%s': GROUP BY the name, or leave GROUP BY out", one->name);
+                            "two groups make '%s': GROUP BY the name, or leave GROUP BY and OVER out",
+                            one->name);
         }
     return KR_OK;
 }
@@ -108,12 +119,15 @@ static void make_all(duckdb_function_info info, duckdb_aggregate_state *states, 
         state *ended = (state *)states[i];
         builder *of = ended->builder;
         uint64_t n = 0;
-        status = of ? one(of, in, replace, &n, &err)
-                    : fail(&err, KR_ERR_ARGUMENT,
-                           "there were no rows, so that neither name nor type are known; nothing was made");
+        status = check_open(ended, &err);
+        if (status == KR_OK)
+            status =
+                of ? one(of, in, replace, &n, &err)
+                   : fail(&err, KR_ERR_ARGUMENT,
+                          "there were no rows, so that neither name nor type are known; nothing was made");
         rows[offset + i] = (int64_t)n;
         builder_free(of);
-        ended->builder = NULL;
+        *ended = (state){.is_made = 1};
     }
     if (status != KR_OK)
         refuse(info, who, &err);

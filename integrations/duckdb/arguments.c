@@ -1,29 +1,42 @@
 #include "arguments.h"
 
-static void named_error(char message[640], const char *name, const kr_error *err)
-{
-    snprintf(message, 640, "%s: %s", name, err->text);
-}
-
 void refuse_bind(duckdb_bind_info info, const char *name, const kr_error *err)
 {
-    char message[640];
-    named_error(message, name, err);
+    char message[MESSAGE_NBYTES];
+    put_message(message, name, err);
     duckdb_bind_set_error(info, message);
 }
 
 void refuse_init(duckdb_init_info info, const char *name, const kr_error *err)
 {
-    char message[640];
-    named_error(message, name, err);
+    char message[MESSAGE_NBYTES];
+    put_message(message, name, err);
     duckdb_init_set_error(info, message);
 }
 
 void refuse_call(duckdb_function_info info, const char *name, const kr_error *err)
 {
-    char message[640];
-    named_error(message, name, err);
+    char message[MESSAGE_NBYTES];
+    put_message(message, name, err);
     duckdb_function_set_error(info, message);
+}
+
+static const kr_error no_memory = {.status = KR_ERR_HOST_MEMORY, .text = "there is no memory for the call"};
+
+void *bind_memory(duckdb_bind_info info, size_t nbytes, const char *name)
+{
+    void *made = calloc(1, nbytes);
+    if (!made)
+        refuse_bind(info, name, &no_memory);
+    return made;
+}
+
+void *init_memory(duckdb_init_info info, size_t nbytes, const char *name)
+{
+    void *made = calloc(1, nbytes);
+    if (!made)
+        refuse_init(info, name, &no_memory);
+    return made;
 }
 
 /* A copy that free releases; destroys the value. */

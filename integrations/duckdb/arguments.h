@@ -24,6 +24,10 @@ static inline int gives_pairs(kr_join_type type)
 void add_pair_columns(duckdb_bind_info info, kr_join_type type);
 void add_column(duckdb_bind_info info, const char *name, duckdb_type type);
 
+/* Zeroed memory that free releases; NULL, with an error of DuckDB's call: there is none. */
+void *bind_memory(duckdb_bind_info info, size_t nbytes, const char *name);
+void *init_memory(duckdb_init_info info, size_t nbytes, const char *name);
+
 /* NAME: what the error says. */
 void refuse_bind(duckdb_bind_info info, const char *name, const kr_error *err);
 void refuse_init(duckdb_init_info info, const char *name, const kr_error *err);

@@ -40,6 +40,8 @@ static kr_status make_columns(builder *made, duckdb_vector vector, kr_error *err
             of.name = name ? copy_text((span){name, strlen(name)}) : NULL;
             column_init(made->columns + c, &of);
             made->n_columns = c + 1;
+            if (name && !of.name)
+                status = no_memory(err);
         }
         duckdb_free(name);
     }
@@ -55,21 +57,20 @@ static kr_status make_builder(builder **made, duckdb_data_chunk chunk, const arg
     if (!of)
         return no_memory(err);
     *made = of;
-    of->name = copy_text(text_at(names, row));
-    of->spec = copy_text((span){"best", 4});
-    if (at->spec >= 0 && !is_null(duckdb_data_chunk_get_vector(chunk, (idx_t)at->spec), row)) {
-        free(of->spec);
-        of->spec = copy_text(text_at(duckdb_data_chunk_get_vector(chunk, (idx_t)at->spec), row));
-    }
-    if (!of->name || !of->spec)
-        return no_memory(err);
+    span spec = {"best", 4};
+    if (at->spec >= 0 && !is_null(duckdb_data_chunk_get_vector(chunk, (idx_t)at->spec), row))
+        spec = text_at(duckdb_data_chunk_get_vector(chunk, (idx_t)at->spec), row);
+    kr_status status = take_text(text_at(names, row), "the name", &of->name, err);
+    if (status == KR_OK)
+        status = take_text(spec, "the spec", &of->spec, err);
+    if (status != KR_OK)
+        return status;
     if (!*of->name)
         return fail(err, KR_ERR_ARGUMENT, "the name is an empty text: give it one");
     column_type type = {.sql = DUCKDB_TYPE_BIGINT, .type = KR_I64};
     column_init(&of->rows, &type);
     if (at->value >= 0) {
-        const kr_status status =
-            column_type_of(type_of(duckdb_data_chunk_get_vector(chunk, (idx_t)at->value)), &type, err);
+        status = column_type_of(type_of(duckdb_data_chunk_get_vector(chunk, (idx_t)at->value)), &type, err);
         if (status != KR_OK)
             return status;
         column_init(&of->values, &type);
@@ -143,27 +144,46 @@ kr_status builder_take(builder **taken, duckdb_data_chunk chunk, const arguments
     return status;
 }
 
-kr_status builder_combine(builder **into, builder **from, kr_error *err)
+/* One without rows for what another takes. */
+static kr_status make_like(builder **made, const builder *other, kr_error *err)
 {
-    if (!*from)
-        return KR_OK;
-    if (!*into) {
-        *into = *from;
-        *from = NULL;
-        return KR_OK;
+    builder *of = calloc(1, sizeof *of);
+    if (!of)
+        return no_memory(err);
+    *made = of;
+    of->name = copy_text((span){other->name, strlen(other->name)});
+    of->spec = copy_text((span){other->spec, strlen(other->spec)});
+    of->columns = calloc(other->n_columns + 1, sizeof *of->columns);
+    of->is_struct = other->is_struct;
+    of->rows.type = other->rows.type;
+    of->values.type = other->values.type;
+    if (!of->name || !of->spec || !of->columns)
+        return no_memory(err);
+    for (uint32_t c = 0; c < other->n_columns; ++c, ++of->n_columns) {
+        column_type type = other->columns[c].type;
+        type.name = type.name ? copy_text((span){type.name, strlen(type.name)}) : NULL;
+        column_init(of->columns + c, &type);
+        if (!type.name && other->columns[c].type.name)
+            return no_memory(err);
     }
-    builder *to = *into, *of = *from;
+    return KR_OK;
+}
+
+kr_status builder_combine(builder **into, const builder *of, kr_error *err)
+{
+    kr_status status = of && !*into ? make_like(into, of, err) : KR_OK;
+    if (!of || status != KR_OK)
+        return status;
+    builder *to = *into;
     if (strcmp(to->name, of->name) || strcmp(to->spec, of->spec))
         return fail(err, KR_ERR_ARGUMENT,
                     "rows of one group have two names or specs, '%s' and '%s': GROUP BY the name", to->name,
                     strcmp(to->name, of->name) ? of->name : of->spec);
-    kr_status status = column_concat(&to->rows, &of->rows, err);
+    status = column_concat(&to->rows, &of->rows, err);
     if (status == KR_OK && to->values.type.type)
         status = column_concat(&to->values, &of->values, err);
     for (uint32_t c = 0; status == KR_OK && c < to->n_columns; ++c)
         status = column_concat(to->columns + c, of->columns + c, err);
-    builder_free(of);
-    *from = NULL;
     return status;
 }
 

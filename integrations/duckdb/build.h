@@ -21,8 +21,8 @@ typedef struct arguments {
 /* Rows first to first + n of a chunk; makes the builder when it is NULL. */
 kr_status builder_take(builder **taken, duckdb_data_chunk chunk, const arguments *at, idx_t first, idx_t n,
                        kr_error *err);
-/* Takes over what `from` has, which then is NULL. */
-kr_status builder_combine(builder **into, builder **from, kr_error *err);
+/* Adds a copy of what `from` has, or nothing of NULL: a window of DuckDB reads `from` more than once. */
+kr_status builder_combine(builder **into, const builder *from, kr_error *err);
 void builder_free(builder *freed);
 contents builder_contents(const builder *of);
 

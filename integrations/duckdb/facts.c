@@ -81,14 +81,17 @@ static void describe(const item *of, line *made)
 static void init_indexes(duckdb_init_info info)
 {
     registry *in = duckdb_init_get_extra_info(info);
-    listing *made = calloc(1, sizeof *made);
+    listing *made = init_memory(info, sizeof *made, "keyray_indexes");
     if (!made)
         return;
+    const kr_error no_memory = {.status = KR_ERR_HOST_MEMORY, .text = "there is no memory for the list"};
     pthread_mutex_lock(&in->mutex);
     made->lines = calloc(in->n_items + 1, sizeof *made->lines);
     for (; made->lines && made->n < in->n_items; ++made->n)
         describe(in->items[made->n], made->lines + made->n);
     pthread_mutex_unlock(&in->mutex);
+    if (!made->lines)
+        refuse_init(info, "keyray_indexes", &no_memory);
     duckdb_init_set_init_data(info, made, listing_free);
 }
 
@@ -119,6 +122,11 @@ static void call_indexes(duckdb_function_info info, duckdb_data_chunk output)
 
 /* ---- keyray_device ---------------------------------------------------------------------------- */
 
+typedef struct wanted {
+    uint64_t limit_nbytes; /* 0: none was given */
+    char name[16];
+} wanted;
+
 typedef struct opened {
     kr_device_info info;
     int is_done;
@@ -126,25 +134,20 @@ typedef struct opened {
 
 static void bind_device(duckdb_bind_info info)
 {
-    registry *in = duckdb_bind_get_extra_info(info);
     kr_error err = {0};
+    wanted *made = bind_memory(info, sizeof *made, "keyray_device");
+    if (!made)
+        return;
     char *name = argument_at(info, 0, "the device"), *limit = argument_named(info, "memory_limit");
-    uint64_t nbytes = 0;
-    opened *made = calloc(1, sizeof *made);
-    shared_device *device = NULL;
-    kr_status status = name && made ? KR_OK : fail(&err, KR_ERR_ARGUMENT, "the device is NULL: name it");
-    if (status == KR_OK && limit && !(nbytes = registry_bytes(limit)))
+    kr_status status = name ? KR_OK : fail(&err, KR_ERR_ARGUMENT, "the device is NULL: name it");
+    if (status == KR_OK && strlen(name) >= sizeof made->name)
+        status =
+            fail(&err, KR_ERR_ARGUMENT, "there is no device '%.40s': write 'cpu', 'cuda' or 'auto'", name);
+    if (status == KR_OK && limit && !(made->limit_nbytes = registry_bytes(limit)))
         status = fail(&err, KR_ERR_ARGUMENT, "memory_limit is '%.40s': write a number and a unit, as '4 GiB'",
                       limit);
     if (status == KR_OK)
-        status = registry_set_device(in, name, nbytes, &err);
-    if (status == KR_OK)
-        status = registry_device(in, 0, &device, &err);
-    if (status == KR_OK) {
-        made->info.struct_size = sizeof made->info;
-        status = kr_device_query(device->device, &made->info, &err);
-    }
-    registry_leave_device(in, device);
+        snprintf(made->name, sizeof made->name, "%s", name);
     free(name);
     free(limit);
     if (status != KR_OK) {
@@ -158,13 +161,26 @@ static void bind_device(duckdb_bind_info info)
     duckdb_bind_set_bind_data(info, made, free);
 }
 
+/* Not while the query is planned: EXPLAIN changes no device, and a prepared statement does each time. */
 static void init_device(duckdb_init_info info)
 {
-    opened *made = malloc(sizeof *made);
-    if (made) {
-        *made = *(const opened *)duckdb_init_get_bind_data(info);
-        duckdb_init_set_init_data(info, made, free);
-    }
+    const wanted *what = duckdb_init_get_bind_data(info);
+    registry *in = duckdb_init_get_extra_info(info);
+    shared_device *device = NULL;
+    kr_error err = {0};
+    opened *made = init_memory(info, sizeof *made, "keyray_device");
+    if (!made)
+        return;
+    made->info.struct_size = sizeof made->info;
+    kr_status status = registry_set_device(in, what->name, what->limit_nbytes, &err);
+    if (status == KR_OK)
+        status = registry_device(in, 0, &device, &err);
+    if (status == KR_OK)
+        status = kr_device_query(device->device, &made->info, &err);
+    registry_leave_device(in, device);
+    if (status != KR_OK)
+        refuse_init(info, "keyray_device", &err);
+    duckdb_init_set_init_data(info, made, free);
 }
 
 static void call_device(duckdb_function_info info, duckdb_data_chunk output)
@@ -189,11 +205,11 @@ static void call_drop(duckdb_function_info info, duckdb_data_chunk input, duckdb
     bool *dropped = duckdb_vector_get_data(output);
     for (idx_t i = 0; i < duckdb_data_chunk_get_size(input); ++i) {
         kr_error err = {0};
-        char message[640];
+        char message[MESSAGE_NBYTES];
         if (is_null(names, i)) {
             set_null(output, i);
         } else if (registry_drop(in, text_at(names, i), &err) != KR_OK) {
-            snprintf(message, sizeof message, "keyray_drop: %s", err.text);
+            put_message(message, "keyray_drop", &err);
             duckdb_scalar_function_set_error(info, message);
             return;
         } else {

@@ -68,7 +68,7 @@ static kr_status take_options(duckdb_bind_info info, asking *made, kr_error *err
 
 static asking *begin(duckdb_bind_info info, const char *who)
 {
-    asking *made = calloc(1, sizeof *made);
+    asking *made = bind_memory(info, sizeof *made, who);
     if (!made)
         return NULL;
     made->who = who;
@@ -137,7 +137,7 @@ static void init(duckdb_init_info info)
 {
     asking *what = duckdb_init_get_bind_data(info);
     kr_error err = {0};
-    running *made = calloc(1, sizeof *made);
+    running *made = init_memory(info, sizeof *made, what->who);
     if (!made)
         return;
     made->what = what;
@@ -178,7 +178,7 @@ static void worker_free(void *freed)
 static void init_local(duckdb_init_info info)
 {
     const column_type type = {.sql = DUCKDB_TYPE_BIGINT, .type = KR_I64};
-    worker *made = calloc(1, sizeof *made);
+    worker *made = init_memory(info, sizeof *made, "keyray_join");
     if (!made)
         return;
     column_init(&made->left, &type);
@@ -194,6 +194,8 @@ static kr_status add_chunk(const running *of, worker *by, duckdb_data_chunk chun
     if (!by->has_probes)
         status = probes_init(&by->probes, of->of, &of->what->asked, lower, upper, err);
     by->has_probes = 1;
+    if (status == KR_OK)
+        status = check_row_ids(duckdb_data_chunk_get_vector(chunk, 0), n, of->what->table, err);
     if (status == KR_OK)
         status = column_append(&by->left, duckdb_data_chunk_get_vector(chunk, 0), 0, n, err);
     return status == KR_OK ? probes_add(&by->probes, lower, upper, 0, n, err) : status;

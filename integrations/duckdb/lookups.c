@@ -162,37 +162,46 @@ static int is_same_text(duckdb_vector texts, idx_t one, idx_t other)
 static int is_same_number(duckdb_vector numbers, idx_t one, idx_t other)
 {
     const duckdb_type type = type_of(numbers);
-    const idx_t size = type == DUCKDB_TYPE_BIGINT || type == DUCKDB_TYPE_DOUBLE ? 8
-                       : type == DUCKDB_TYPE_INTEGER                            ? 4
-                                                                                : 0;
+    const idx_t size = type == DUCKDB_TYPE_BIGINT || type == DUCKDB_TYPE_DOUBLE   ? 8
+                       : type == DUCKDB_TYPE_INTEGER || type == DUCKDB_TYPE_FLOAT ? 4
+                       : type == DUCKDB_TYPE_SMALLINT                             ? 2
+                       : type == DUCKDB_TYPE_TINYINT                              ? 1
+                                                                                  : 0;
     const char *all = duckdb_vector_get_data(numbers);
     if (is_null(numbers, one) || is_null(numbers, other) || !size)
         return is_null(numbers, one) && is_null(numbers, other);
     return !memcmp(all + one * size, all + other * size, size);
 }
 
-/* A tolerance in units of the key: days, microseconds, ... */
-static kr_status set_tolerance(const item *of, duckdb_vector vector, idx_t row, question *asked,
-                               kr_error *err)
+/* A tolerance in units of the last field of the probes: days, microseconds, ... */
+static kr_status set_tolerance(probes *to, duckdb_vector vector, idx_t row, kr_error *err)
 {
-    const column_type from = {.sql = type_of(vector)};
-    const column_type *key = &of->columns[of->n_columns - 1];
+    const duckdb_type type = type_of(vector);
+    const column_type *key = &to->of->columns[to->n_columns - 1];
+    const void *data = duckdb_vector_get_data(vector);
+    int64_t whole = 0;
+    double real = 0;
+    int is_number = 1;
     if (is_null(vector, row))
         return KR_OK;
-    const void *data = duckdb_vector_get_data(vector);
-    asked->nearest.limited = 1;
-    if (key->type == KR_F32 || key->type == KR_F64) {
-        if (from.sql != DUCKDB_TYPE_DOUBLE)
-            return fail(err, KR_ERR_TYPE, "the tolerance of '%s' is a DOUBLE, not %s", of->name,
-                        sql_name(from.sql));
-        asked->nearest.float_tolerance = ((const double *)data)[row];
-        return KR_OK;
+    const int is_real = type == DUCKDB_TYPE_FLOAT || type == DUCKDB_TYPE_DOUBLE;
+    switch (type) {
+    case DUCKDB_TYPE_TINYINT: whole = ((const int8_t *)data)[row]; break;
+    case DUCKDB_TYPE_SMALLINT: whole = ((const int16_t *)data)[row]; break;
+    case DUCKDB_TYPE_INTEGER: whole = ((const int32_t *)data)[row]; break;
+    case DUCKDB_TYPE_BIGINT: whole = ((const int64_t *)data)[row]; break;
+    case DUCKDB_TYPE_FLOAT: real = (double)((const float *)data)[row]; break;
+    case DUCKDB_TYPE_DOUBLE: real = ((const double *)data)[row]; break;
+    default: is_number = 0;
     }
-    if (from.sql != DUCKDB_TYPE_BIGINT && from.sql != DUCKDB_TYPE_INTEGER)
-        return fail(err, KR_ERR_TYPE, "the tolerance of '%s' is a BIGINT, in the unit of its keys, not %s",
-                    of->name, sql_name(from.sql));
-    asked->nearest.tolerance =
-        from.sql == DUCKDB_TYPE_BIGINT ? ((const int64_t *)data)[row] : ((const int32_t *)data)[row];
+    const int is_float = key->type == KR_F32 || key->type == KR_F64;
+    if (!is_number || (is_real && !is_float))
+        return fail(err, KR_ERR_TYPE, "the tolerance of '%s' is a %s, not %s: write CAST(... AS %s)",
+                    to->of->name, is_float ? "DOUBLE" : "BIGINT in the unit of its keys", sql_name(type),
+                    is_float ? "DOUBLE" : "BIGINT");
+    to->asked.nearest.limited = 1;
+    to->asked.nearest.tolerance = is_float ? 0 : whole;
+    to->asked.nearest.float_tolerance = is_real ? real : is_float ? (double)whole : 0;
     return KR_OK;
 }
 
@@ -208,10 +217,10 @@ static kr_status ask(const shape *as, registry *in, duckdb_data_chunk input, duc
         registry_find(in, text_at(duckdb_data_chunk_get_vector(input, 0), first), ITEM_INDEX, &of, err);
     if (status == KR_OK && as->has_side)
         status = question_of_side(text_at(duckdb_data_chunk_get_vector(input, 2), first), &asked, err);
-    if (status == KR_OK && as->has_tolerance)
-        status = set_tolerance(of, duckdb_data_chunk_get_vector(input, 3), first, &asked, err);
     if (status == KR_OK)
         status = probes_init(&made, of, &asked, lower, upper, err);
+    if (status == KR_OK && as->has_tolerance && type_of(lower) != DUCKDB_TYPE_SQLNULL)
+        status = set_tolerance(&made, duckdb_data_chunk_get_vector(input, 3), first, err);
     if (status == KR_OK)
         status = probes_add(&made, lower, upper, first, n, err);
     const call job = {of, &made, lower, upper, output, first, n};
@@ -243,9 +252,9 @@ static void answer_chunk(const shape *as, duckdb_function_info info, duckdb_data
                (!sides || (!is_null(sides, end) && is_same_text(sides, i, end))))
             ++end;
         kr_error err = {0};
-        char message[640];
+        char message[MESSAGE_NBYTES];
         if (ask(as, in, input, output, i, end - i, &err) != KR_OK) {
-            snprintf(message, sizeof message, "%s: %s", as->name, err.text);
+            put_message(message, as->name, &err);
             duckdb_scalar_function_set_error(info, message);
             return;
         }

@@ -83,7 +83,7 @@ static void end(duckdb_bind_info info, asking *made, kr_status status, const kr_
 static void bind_overlap(duckdb_bind_info info)
 {
     kr_error err = {0};
-    asking *made = calloc(1, sizeof *made);
+    asking *made = bind_memory(info, sizeof *made, "keyray_overlap");
     if (!made)
         return;
     made->who = "keyray_overlap";
@@ -102,7 +102,7 @@ static void bind_overlap(duckdb_bind_info info)
 static void bind_asof(duckdb_bind_info info)
 {
     kr_error err = {0};
-    asking *made = calloc(1, sizeof *made);
+    asking *made = bind_memory(info, sizeof *made, "keyray_asof_tables");
     if (!made)
         return;
     made->who = "keyray_asof_tables";
@@ -118,7 +118,8 @@ static void bind_asof(duckdb_bind_info info)
     kr_status status = question_of_side(side ? (span){side, strlen(side)} : below, &made->asked, &err);
     free(side);
     kr_nearest_options *nearest = &made->asked.nearest;
-    nearest->limited = integer_named(info, "tolerance", &nearest->tolerance);
+    nearest->limited = integer_named(info, "tolerance", &nearest->tolerance) ||
+                       real_named(info, "float_tolerance", &nearest->float_tolerance);
     if (status == KR_OK)
         status = take_options(info, made, &err);
     end(info, made, status, &err);
@@ -156,7 +157,10 @@ static kr_status check_sides(const running *of, kr_error *err)
                         "columns %u of the sides are %s and %s: cast one, in a view or a table", c + 1,
                         sql_name(one->sql), sql_name(other->sql));
     }
-    return KR_OK;
+    return of->what->is_asof
+               ? probes_check_tolerance(of->what->tables[1], &right->columns[right->n_columns - 1].type,
+                                        &of->what->asked.nearest, err)
+               : KR_OK;
 }
 
 static kr_status join(running *of, kr_error *err)
@@ -186,7 +190,7 @@ static void init(duckdb_init_info info)
     asking *what = duckdb_init_get_bind_data(info);
     kr_error err = {0};
     kr_join_info made = {.struct_size = sizeof made};
-    running *of = calloc(1, sizeof *of);
+    running *of = init_memory(info, sizeof *of, what->who);
     if (!of)
         return;
     of->what = what;
@@ -264,6 +268,7 @@ void register_overlaps(registering *job)
                                                 {{"how", TEXT},
                                                  {"side", TEXT},
                                                  {"tolerance", DUCKDB_TYPE_BIGINT},
+                                                 {"float_tolerance", DUCKDB_TYPE_DOUBLE},
                                                  {"left_row_id", TEXT},
                                                  {"right_row_id", TEXT}},
                                                 bind_asof,

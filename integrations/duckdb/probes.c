@@ -102,7 +102,19 @@ kr_status probes_init(probes *made, const item *of, const question *asked, duckd
         status =
             add_column(made, made->n_columns - 1, upper, &made->upper, made->from + made->n_columns, err);
     duckdb_destroy_logical_type(&type);
+    if (status == KR_OK && asked->is_nearest && id != DUCKDB_TYPE_SQLNULL)
+        status = probes_check_tolerance(of->name, of->columns + made->n_columns - 1, &asked->nearest, err);
     return status;
+}
+
+kr_status probes_check_tolerance(const char *name, const column_type *key, const kr_nearest_options *nearest,
+                                 kr_error *err)
+{
+    const int is_float = key->type == KR_F32 || key->type == KR_F64;
+    if (!nearest->limited || (is_float ? !nearest->tolerance : nearest->float_tolerance == 0))
+        return KR_OK;
+    return fail(err, KR_ERR_TYPE, "keys of '%s' are %s, whose tolerance is %s", name, sql_name(key->sql),
+                is_float ? "a DOUBLE: float_tolerance" : "a BIGINT in their unit: tolerance");
 }
 
 /* A vector of bare NULLs has values of no type. */
@@ -119,12 +131,12 @@ static kr_status add_nulls(column *grown, uint64_t n, kr_error *err)
     return status;
 }
 
-static kr_status add_values(probes *grown, column *to, const column_type *from, duckdb_vector vector,
-                            idx_t first, idx_t n, rounding round, kr_error *err)
+static kr_status add_values(column *to, const column_type *from, duckdb_vector vector, idx_t first, idx_t n,
+                            rounding round, uint64_t *n_rounded, kr_error *err)
 {
     if (type_of(vector) == DUCKDB_TYPE_SQLNULL)
         return add_nulls(to, n, err);
-    return column_convert(to, from, vector, first, n, round, &grown->n_rounded, err);
+    return column_convert(to, from, vector, first, n, round, n_rounded, err);
 }
 
 /* Which way a probe between two keys goes, so that it finds what it would find itself. */
@@ -145,14 +157,16 @@ kr_status probes_add(probes *grown, duckdb_vector lower, duckdb_vector upper, id
                      kr_error *err)
 {
     kr_status status = KR_OK;
+    uint64_t ignored = 0; /* a group that the index cannot have is not there; it has no distance */
     const int is_struct = grown->of->is_struct && type_of(lower) == DUCKDB_TYPE_STRUCT;
     const uint64_t before = grown->n_rounded;
     for (uint32_t c = 0; status == KR_OK && c < grown->n_columns; ++c)
-        status = add_values(grown, grown->lower + c, grown->from + c, field_of(lower, is_struct, c), first, n,
-                            rounding_of(grown, c), err);
+        status =
+            add_values(grown->lower + c, grown->from + c, field_of(lower, is_struct, c), first, n,
+                       rounding_of(grown, c), c + 1 < grown->n_columns ? &ignored : &grown->n_rounded, err);
     if (status == KR_OK && upper)
-        status = add_values(grown, &grown->upper, grown->from + grown->n_columns, upper, first, n, ROUND_DOWN,
-                            err);
+        status = add_values(&grown->upper, grown->from + grown->n_columns, upper, first, n, ROUND_DOWN,
+                            &ignored, err);
     const kr_nearest_options *nearest = &grown->asked.nearest;
     if (status == KR_OK && grown->asked.is_nearest && grown->n_rounded > before &&
         (nearest->strict || nearest->limited || nearest->side == KR_NEAREST_EITHER)) {

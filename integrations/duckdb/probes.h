@@ -30,6 +30,9 @@ kr_status probes_init(probes *made, const item *of, const question *asked, duckd
 /* n rows of vectors of those types. */
 kr_status probes_add(probes *grown, duckdb_vector lower, duckdb_vector upper, idx_t first, idx_t n,
                      kr_error *err);
+/* KR_ERR_TYPE: a tolerance of the other kind than the keys of an index or a table. */
+kr_status probes_check_tolerance(const char *name, const column_type *key, const kr_nearest_options *nearest,
+                                 kr_error *err);
 void probes_clear(probes *cleared);
 void probes_free(probes *freed);
 uint64_t probes_count(const probes *of);

@@ -89,7 +89,8 @@ static kr_status run(registry *with, const reading *what, int as_struct, duckdb_
                            ? fail(err, KR_ERR_HOST_MEMORY, "a query needs memory, which there is not")
                            : registry_query(with, text.text, result, err);
     free(text.text);
-    if (status == KR_ERR_ARGUMENT && !strcmp(what->row, "rowid") && strstr(err->text, "rowid")) {
+    if (status == KR_ERR_ARGUMENT && !strcmp(what->row, "rowid") &&
+        strstr(err->text, "Referenced column \"rowid\"")) {
         char before[400];
         snprintf(before, sizeof before, "%.399s", err->text);
         fail(err, status,
@@ -127,6 +128,15 @@ void reader_close(reader *closed)
     closed->is_open = 0;
 }
 
+kr_status check_row_ids(duckdb_vector rows, idx_t n, const char *table, kr_error *err)
+{
+    for (idx_t i = 0; duckdb_vector_get_validity(rows) && i < n; ++i)
+        if (is_null(rows, i))
+            return fail(err, KR_ERR_ARGUMENT, "a row of %s is NULL: name a column without NULLs as its row",
+                        table);
+    return KR_OK;
+}
+
 /* ---- Whole tables ----------------------------------------------------------------------------- */
 
 static kr_status begin_columns(whole *read, duckdb_result *result, const char *table, kr_error *err)
@@ -158,6 +168,8 @@ kr_status whole_read(whole *of, registry *with, const reading *what, kr_error *e
     while (status == KR_OK) {
         duckdb_data_chunk chunk = duckdb_fetch_chunk(result);
         const idx_t n = chunk ? duckdb_data_chunk_get_size(chunk) : 0;
+        if (n)
+            status = check_row_ids(duckdb_data_chunk_get_vector(chunk, 0), n, what->table, err);
         for (uint32_t c = 0; n && status == KR_OK && c <= of->n_columns; ++c)
             status = column_append(c ? of->columns + c - 1 : &of->rows,
                                    duckdb_data_chunk_get_vector(chunk, c), 0, n, err);

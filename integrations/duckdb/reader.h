@@ -23,6 +23,8 @@ kr_status reader_open(reader *opened, registry *with, const reading *what, kr_er
 /* The next chunk, which the caller destroys; NULL: that was the last. */
 duckdb_data_chunk reader_next(reader *of);
 void reader_close(reader *closed);
+/* KR_ERR_ARGUMENT: one of n rows of the table is NULL. */
+kr_status check_row_ids(duckdb_vector rows, idx_t n, const char *table, kr_error *err);
 
 /* A whole table: its rows, and a column for each of the columns. */
 typedef struct whole {

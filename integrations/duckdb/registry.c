@@ -1,5 +1,6 @@
 #include "registry.h"
 
+#include <strings.h>
 #include <time.h>
 
 static void lock(registry *of)
@@ -138,8 +139,20 @@ char *registry_setting(registry *of, const char *name)
     return value;
 }
 
+/* A name or a device made after keyray_close() would know neither threads nor the memory limit. */
+static kr_status check_open(registry *of, kr_error *err)
+{
+    lock(of);
+    const int is_closed = of->is_closed;
+    unlock(of);
+    return is_closed ? fail(err, KR_ERR_UNSUPPORTED, "keyray_close() was called: open the database again")
+                     : KR_OK;
+}
+
 kr_status registry_may_use_files(registry *of, kr_error *err)
 {
+    if (check_open(of, err) != KR_OK)
+        return err->status;
     char *value = registry_setting(of, "enable_external_access");
     const int may = value && !strcmp(value, "true");
     free(value);
@@ -158,8 +171,8 @@ uint64_t registry_bytes(const char *value)
     char *end = NULL;
     const double number = value ? strtod(value, &end) : 0;
     for (uint32_t i = 0; end && number > 0 && i < sizeof units / sizeof *units; ++i)
-        if (!strcmp(end + (*end == ' '), units[i].unit))
-            return (uint64_t)(number * units[i].nbytes);
+        if (!strcasecmp(end + (*end == ' '), units[i].unit))
+            return number * units[i].nbytes < 0x1p63 ? (uint64_t)(number * units[i].nbytes) : 0;
     return 0;
 }
 
@@ -206,6 +219,8 @@ static kr_status open_device(registry *of, const char *name, uint64_t limit, int
 kr_status registry_device(registry *of, int whole, shared_device **device, kr_error *err)
 {
     shared_device **place = whole ? &of->all : &of->one, *made = NULL;
+    if (check_open(of, err) != KR_OK)
+        return err->status;
     char name[sizeof of->device_name];
     lock(of);
     memcpy(name, of->device_name, sizeof name);
@@ -229,7 +244,9 @@ kr_status registry_device(registry *of, int whole, shared_device **device, kr_er
 kr_status registry_set_device(registry *of, const char *name, uint64_t memory_limit, kr_error *err)
 {
     shared_device *one = NULL;
-    const kr_status status = open_device(of, name, memory_limit, 0, &one, err);
+    kr_status status = check_open(of, err);
+    if (status == KR_OK)
+        status = open_device(of, name, memory_limit, 0, &one, err);
     if (status != KR_OK)
         return status;
     lock(of);

@@ -250,14 +250,19 @@ static kr_status save(registry *in, span name, const char *path, int64_t *answer
 static kr_status load_as(registry *in, span name, const char *path, int64_t *answer, kr_error *err)
 {
     item *made = NULL;
-    char *named = copy_text(name);
-    kr_status status = named ? saved_load(in, named, path, &made, err) : no_memory(err);
+    char *named = NULL;
+    kr_index_info info = {.struct_size = sizeof info};
+    kr_status status = take_text(name, "the name", &named, err);
+    if (status == KR_OK)
+        status = saved_load(in, named, path, &made, err);
+    if (status == KR_OK && made->kind == ITEM_INDEX)
+        status = kr_index_query(made->index, &info, err);
     if (status == KR_OK) {
-        *answer = (int64_t)made->n_rows;
+        *answer = (int64_t)(made->kind == ITEM_INDEX ? info.rows : made->n_rows);
         status = registry_add(in, made, 0, err);
-        if (status != KR_OK)
-            item_free(in, made);
     }
+    if (status != KR_OK)
+        item_free(in, made);
     free(named);
     return status;
 }
@@ -271,16 +276,18 @@ static void each(duckdb_function_info info, duckdb_data_chunk input, duckdb_vect
     int64_t *answers = duckdb_vector_get_data(output);
     for (idx_t i = 0; i < duckdb_data_chunk_get_size(input); ++i) {
         kr_error err = {0};
-        char message[640];
+        char message[MESSAGE_NBYTES];
         if (is_null(names, i) || is_null(paths, i)) {
             set_null(output, i);
             continue;
         }
-        char *path = copy_text(text_at(paths, i));
-        const kr_status status = path ? one(in, text_at(names, i), path, answers + i, &err) : no_memory(&err);
+        char *path = NULL;
+        kr_status status = take_text(text_at(paths, i), "the path", &path, &err);
+        if (status == KR_OK)
+            status = one(in, text_at(names, i), path, answers + i, &err);
         free(path);
         if (status != KR_OK) {
-            snprintf(message, sizeof message, "%s: %s", who, err.text);
+            put_message(message, who, &err);
             duckdb_scalar_function_set_error(info, message);
             return;
         }

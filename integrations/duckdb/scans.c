@@ -112,14 +112,16 @@ static idx_t next_rows(selection *of, worker *by, uint32_t *rows, idx_t room)
 
 static void init_local(duckdb_init_info info)
 {
-    duckdb_init_set_init_data(info, calloc(1, sizeof(worker)), free);
+    worker *made = init_memory(info, sizeof *made, "keyray_scan");
+    if (made)
+        duckdb_init_set_init_data(info, made, free);
 }
 
 /* ---- keyray_scan ------------------------------------------------------------------------------ */
 
 static void bind_scan(duckdb_bind_info info)
 {
-    asking *made = calloc(1, sizeof *made);
+    asking *made = bind_memory(info, sizeof *made, "keyray_scan");
     if (!made)
         return;
     made->in = registry_hold(duckdb_bind_get_extra_info(info));
@@ -179,7 +181,7 @@ static void init_scan(duckdb_init_info info)
 {
     const asking *what = duckdb_init_get_bind_data(info);
     kr_error err = {0};
-    running *made = calloc(1, sizeof *made);
+    running *made = init_memory(info, sizeof *made, "keyray_scan");
     if (!made)
         return;
     made->in = registry_hold(what->in); /* what the query was bound to may go first */
@@ -219,15 +221,17 @@ static void call_count(duckdb_function_info info, duckdb_data_chunk input, duckd
     uint64_t *counts = duckdb_vector_get_data(output);
     for (idx_t i = 0; i < duckdb_data_chunk_get_size(input); ++i) {
         kr_error err = {0};
-        char message[640];
+        char message[MESSAGE_NBYTES];
         item *of = NULL;
         kr_condition *condition = NULL;
         if (is_null(names, i) || is_null(texts, i)) {
             set_null(output, i);
             continue;
         }
-        char *text = copy_text(text_at(texts, i));
-        kr_status status = registry_find(in, text_at(names, i), ITEM_TABLE, &of, &err);
+        char *text = NULL;
+        kr_status status = take_text(text_at(texts, i), "the condition", &text, &err);
+        if (status == KR_OK)
+            status = registry_find(in, text_at(names, i), ITEM_TABLE, &of, &err);
         if (status == KR_OK)
             status = parse(text, &condition, &err);
         if (status == KR_OK)
@@ -236,7 +240,7 @@ static void call_count(duckdb_function_info info, duckdb_data_chunk input, duckd
         item_leave(in, of);
         free(text);
         if (status != KR_OK) {
-            snprintf(message, sizeof message, "keyray_scan_count: %s", err.text);
+            put_message(message, "keyray_scan_count", &err);
             duckdb_scalar_function_set_error(info, message);
             return;
         }
@@ -248,7 +252,7 @@ static void call_count(duckdb_function_info info, duckdb_data_chunk input, duckd
 static void bind_read(duckdb_bind_info info)
 {
     kr_error err = {0};
-    asking *made = calloc(1, sizeof *made);
+    asking *made = bind_memory(info, sizeof *made, "keyray_read");
     if (!made)
         return;
     made->in = registry_hold(duckdb_bind_get_extra_info(info));
@@ -285,7 +289,7 @@ static void init_read(duckdb_init_info info)
 {
     const asking *what = duckdb_init_get_bind_data(info);
     kr_error err = {0};
-    running *made = calloc(1, sizeof *made);
+    running *made = init_memory(info, sizeof *made, "keyray_read");
     if (!made)
         return;
     made->in = registry_hold(what->in); /* what the query was bound to may go first */

@@ -15,6 +15,43 @@ kr_status fail(kr_error *err, kr_status status, const char *text, ...)
     return status;
 }
 
+/* How many bytes the character at `text` has; 0: it is none, or is cut off. */
+static uint32_t character_nbytes(const unsigned char *text)
+{
+    const uint32_t n = *text < 0x80   ? 1
+                       : *text < 0xC2 ? 0
+                       : *text < 0xE0 ? 2
+                       : *text < 0xF0 ? 3
+                       : *text < 0xF5 ? 4
+                                      : 0;
+    for (uint32_t i = 1; i < n; ++i)
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+    return n;
+}
+
+void put_message(char message[MESSAGE_NBYTES], const char *who, const kr_error *err)
+{
+    char *to = message;
+    snprintf(message, MESSAGE_NBYTES, "%s: %s", who, err->text);
+    for (const char *at = message; *at;) {
+        const uint32_t n = character_nbytes((const unsigned char *)at);
+        memmove(to, at, n);
+        to += n;
+        at += n ? n : 1;
+    }
+    *to = 0;
+}
+
+kr_status take_text(span of, const char *what, char **copy, kr_error *err)
+{
+    *copy = NULL;
+    if (memchr(of.data, 0, of.nbytes))
+        return fail(err, KR_ERR_ARGUMENT, "%s has a character 0: leave it out", what);
+    *copy = copy_text(of);
+    return *copy ? KR_OK : fail(err, KR_ERR_HOST_MEMORY, "%s needs memory, which there is not", what);
+}
+
 /* ---- Names ------------------------------------------------------------------------------------ */
 
 typedef struct known {
@@ -217,6 +254,12 @@ static int put_time(conversion *job, const column_type *from, const void *value,
         if (job->round == ROUND_NONE)
             return 0;
         whole += (scaled < 0 ? -1 : 0) + (job->round == ROUND_UP);
+    }
+    if (whole >= most[1] || whole <= -most[1]) { /* too far for the type, but not infinite */
+        ++job->n_rounded;
+        if (job->round != (whole < 0 ? ROUND_UP : ROUND_DOWN))
+            return 0;
+        whole = whole < 0 ? 1 - most[1] : most[1] - 1;
     }
     return put_integer(job, whole, converted);
 }

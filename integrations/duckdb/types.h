@@ -16,6 +16,13 @@ typedef struct column_type {
 
 kr_status fail(kr_error *err, kr_status status, const char *text, ...) __attribute__((format(printf, 3, 4)));
 
+/* "WHO: what the error says", whole characters of UTF-8 only: DuckDB's clients refuse others. */
+enum { MESSAGE_NBYTES = 640 };
+void put_message(char message[MESSAGE_NBYTES], const char *who, const kr_error *err);
+
+/* A copy that the caller frees of a text without a 0, at which the library would end it. `what` names it. */
+kr_status take_text(span of, const char *what, char **copy, kr_error *err);
+
 /* The name of a type in SQL, for errors. */
 const char *sql_name(duckdb_type type);
 
