@@ -39,14 +39,17 @@ void *init_memory(duckdb_init_info info, size_t nbytes, const char *name)
     return made;
 }
 
-/* A copy that free releases; destroys the value. */
-static char *text_of(duckdb_value value)
+/* A copy that free releases; destroys the value. NULL with an error of DuckDB's call: there is no memory,
+ * which must not look like an argument that was not given. */
+static char *text_of(duckdb_bind_info info, duckdb_value value)
 {
     char *made = NULL;
     if (value && !duckdb_is_null_value(value)) {
         char *given = duckdb_get_varchar(value);
         made = given ? copy_text((span){given, strlen(given)}) : NULL;
         duckdb_free(given);
+        if (!made)
+            duckdb_bind_set_error(info, no_memory.text);
     }
     if (value)
         duckdb_destroy_value(&value);
@@ -56,8 +59,10 @@ static char *text_of(duckdb_value value)
 char *argument_at(duckdb_bind_info info, idx_t at, const char *what)
 {
     char message[128];
-    char *made = text_of(duckdb_bind_get_parameter(info, at));
-    if (!made) {
+    duckdb_value value = duckdb_bind_get_parameter(info, at);
+    const int is_given = value && !duckdb_is_null_value(value);
+    char *made = text_of(info, value);
+    if (!is_given) {
         snprintf(message, sizeof message, "%s is NULL: name it", what);
         duckdb_bind_set_error(info, message);
     }
@@ -66,7 +71,7 @@ char *argument_at(duckdb_bind_info info, idx_t at, const char *what)
 
 char *argument_named(duckdb_bind_info info, const char *name)
 {
-    return text_of(duckdb_bind_get_named_parameter(info, name));
+    return text_of(info, duckdb_bind_get_named_parameter(info, name));
 }
 
 int integer_named(duckdb_bind_info info, const char *name, int64_t *value)

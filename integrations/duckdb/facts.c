@@ -139,7 +139,8 @@ static void bind_device(duckdb_bind_info info)
     if (!made)
         return;
     char *name = argument_at(info, 0, "the device"), *limit = argument_named(info, "memory_limit");
-    kr_status status = name ? KR_OK : fail(&err, KR_ERR_ARGUMENT, "the device is NULL: name it");
+    kr_status status =
+        name ? KR_OK : fail(&err, KR_ERR_ARGUMENT, "the device is NULL (name it), or there is no memory");
     if (status == KR_OK && strlen(name) >= sizeof made->name)
         status =
             fail(&err, KR_ERR_ARGUMENT, "there is no device '%.40s': write 'cpu', 'cuda' or 'auto'", name);

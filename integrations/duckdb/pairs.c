@@ -64,7 +64,8 @@ static kr_status take_options(duckdb_bind_info info, asking *made, kr_error *err
         if (!made->rows[s])
             made->rows[s] = copy_text((span){"rowid", 5});
         if (status == KR_OK && (!made->tables[s] || !made->columns[s] || !made->rows[s]))
-            status = fail(err, KR_ERR_ARGUMENT, "a table or a column is NULL: name it");
+            status =
+                fail(err, KR_ERR_ARGUMENT, "a table or a column is NULL, or there is no memory for its name");
     }
     return status;
 }
@@ -91,9 +92,12 @@ static void bind_overlap(duckdb_bind_info info)
     made->n_uses = 1;
     for (int s = 0; s < 2; ++s) {
         made->tables[s] = argument_at(info, 3 * (idx_t)s, "a table");
-        made->columns[s] = listed(argument_named(info, s ? "right_by" : "left_by"),
-                                  listed(argument_at(info, 3 * (idx_t)s + 1, "a start"),
-                                         argument_at(info, 3 * (idx_t)s + 2, "an end")));
+        char *own = listed(argument_at(info, 3 * (idx_t)s + 1, "a start"),
+                           argument_at(info, 3 * (idx_t)s + 2, "an end"));
+        char *by = argument_named(info, s ? "right_by" : "left_by");
+        made->columns[s] = own ? listed(by, own) : NULL;
+        if (!own)
+            free(by);
     }
     made->ends = flag_named(info, "closed", 1) ? KR_ENDS_CLOSED : KR_ENDS_OPEN;
     end(info, made, take_options(info, made, &err), &err);

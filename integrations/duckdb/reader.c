@@ -160,7 +160,7 @@ static kr_status begin_columns(whole *read, duckdb_result *result, const char *t
 
 kr_status whole_read(whole *of, registry *with, const reading *what, kr_error *err)
 {
-    duckdb_result result;
+    duckdb_result result = {0}; /* destroyed also if there was no memory to ask for it */
     memset(of, 0, sizeof *of);
     kr_status status = run(with, what, 0, &result, err);
     if (status == KR_OK)

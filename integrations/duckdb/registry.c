@@ -154,7 +154,10 @@ kr_status registry_may_use_files(registry *of, kr_error *err)
     if (check_open(of, err) != KR_OK)
         return err->status;
     char *value = registry_setting(of, "enable_external_access");
-    const int may = value && !strcmp(value, "true");
+    if (!value)
+        return fail(err, KR_ERR_HOST_MEMORY,
+                    "DuckDB does not say whether files may be used; is there memory?");
+    const int may = !strcmp(value, "true");
     free(value);
     return may ? KR_OK
                : fail(err, KR_ERR_UNSUPPORTED,

@@ -98,12 +98,14 @@ static kr_status guess_columns(item *made, const kr_saved *saved, kr_error *err)
         if (status != KR_OK)
             return status;
         made->columns[c].name = name && *name ? copy_text((span){name, strlen(name)}) : NULL;
+        if (name && *name && !made->columns[c].name)
+            return no_memory(err);
     }
     made->is_struct = made->kind == ITEM_TABLE || made->n_columns > 1;
     return KR_OK;
 }
 
-/* 0: the attachment is not what this program writes. */
+/* 0: the attachment is not what this program writes, or there is no memory for names. */
 static int read_head(item *made, const char *at, uint64_t nbytes, head *first)
 {
     const char *end = at + nbytes;
@@ -128,6 +130,8 @@ static int read_head(item *made, const char *at, uint64_t nbytes, head *first)
         }
         free(before.name);
         made->columns[c].name = stop > names ? copy_text((span){names, (size_t)(stop - names)}) : NULL;
+        if (stop > names && !made->columns[c].name)
+            return 0;
         names = stop + 1;
     }
     made->is_struct = first->is_struct != 0;
@@ -179,13 +183,14 @@ static kr_status load(registry *in, item *made, const kr_saved *saved, const kr_
 {
     uint64_t nbytes = 0;
     head first = {0};
-    made->n_columns = info->n_columns;
     made->n_rows = info->what == KR_SAVED_TABLE ? info->rows : info->next_row;
     made->columns = calloc(info->n_columns + 1, sizeof *made->columns);
+    made->n_columns = made->columns ? info->n_columns : 0;
     kr_status status = made->columns ? guess_columns(made, saved, err) : no_memory(err);
     const char *described = kr_saved_attachment(saved, "duckdb", &nbytes);
     if (status == KR_OK && described && !read_head(made, described, nbytes, &first))
-        status = fail(err, KR_ERR_FORMAT, "what SQL knows of it is damaged: make it again");
+        status = fail(err, KR_ERR_FORMAT,
+                      "what SQL knows of it is damaged (make it again), or there is no memory for it");
     if (status == KR_OK && described)
         status = take_arrays(made, saved, &first, made->n_rows, err);
     if (status == KR_OK)

@@ -257,8 +257,9 @@ static void bind_read(duckdb_bind_info info)
         return;
     made->in = registry_hold(duckdb_bind_get_extra_info(info));
     made->name = argument_at(info, 0, "the file");
-    kr_status status = made->name ? saved_load(made->in, made->name, made->name, &made->read, &err)
-                                  : fail(&err, KR_ERR_ARGUMENT, "the file is NULL: name it");
+    kr_status status = made->name
+                           ? saved_load(made->in, made->name, made->name, &made->read, &err)
+                           : fail(&err, KR_ERR_ARGUMENT, "the file is NULL (name it), or there is no memory");
     if (status == KR_OK && made->read->kind != ITEM_TABLE)
         status = fail(&err, KR_ERR_TYPE, "%s holds an index: SELECT keyray_load('ix', '%s') opens it",
                       made->name, made->name);

@@ -1,11 +1,15 @@
 """What was wrong once, and what a caller would not expect.   python -m pytest test_edges.py
 
 The environment is that of test.py."""
+import os
 import pathlib
+import shutil
+import subprocess
+import sys
 
 import duckdb
 import pytest
-from test import connect, one, pytestmark, refused, same, sql  # noqa: F401
+from test import EXTENSION, connect, one, pytestmark, refused, same, sql  # noqa: F401
 
 
 def test_finite_times_are_not_infinite(sql) -> None:
@@ -104,3 +108,84 @@ def test_a_table_of_another_database_is_named_in_full(sql) -> None:
         sql.execute("FROM keyray_join('ix', 't', 'k')")
     assert "does not exist" in str(error.value) and "views" not in str(error.value)
     sql.execute("USE memory")
+
+
+# ---- Failing allocations ----------------------------------------------------------------------------
+
+SHIM = r"""
+#define _GNU_SOURCE
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+static long fail_at, seen;
+static unsigned long low, high;
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+static int find(struct dl_phdr_info *info, size_t n, void *data)
+{
+    (void)n, (void)data;
+    for (int k = 0; strstr(info->dlpi_name, "keyray.duckdb_extension") && k < info->dlpi_phnum; k++)
+        if (info->dlpi_phdr[k].p_type == PT_LOAD) {
+            low = info->dlpi_addr;
+            high = info->dlpi_addr + info->dlpi_phdr[k].p_vaddr + info->dlpi_phdr[k].p_memsz;
+        }
+    return 0;
+}
+long shim(long n) /* the n-th call of the extension fails; returns how many there were */
+{
+    const long before = seen;
+    dl_iterate_phdr(find, NULL);
+    seen = 0, fail_at = n;
+    return before;
+}
+static int fails(void *from)
+{
+    const unsigned long at = (unsigned long)from;
+    return fail_at && at >= low && at < high && __sync_add_and_fetch(&seen, 1) == fail_at;
+}
+void *malloc(size_t n) { return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(n); }
+void *calloc(size_t n, size_t m) { return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(n, m); }
+void *realloc(void *p, size_t n) { return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(p, n); }
+"""
+STARVED = r"""
+import ctypes, sys, duckdb
+shim = ctypes.CDLL(None).shim
+shim.argtypes, shim.restype = [ctypes.c_long], ctypes.c_long
+sql = duckdb.connect(config={"allow_unsigned_extensions": "true", "threads": "2"})
+sql.execute(f"LOAD '{sys.argv[1]}'")
+sql.execute("FROM keyray_device('cpu')")
+sql.execute("CREATE TABLE t AS SELECT i AS k, i + 3 AS e, 's' || i % 9 AS s, 900 - i * 7 AS r FROM range(900) x(i)")
+sql.execute("SELECT keyray_build('ix', {s: s, k: k}, r, 'best', e), keyray_table('t', r, t) FROM t")
+sql.execute(f"SELECT keyray_save('t', '{sys.argv[2]}/t.krx'), keyray_save('ix', '{sys.argv[2]}/ix.krx')")
+for query in ("SELECT keyray_rebuild('b', {s: s, k: k}, r, 'best', e), keyray_replace_table('u', r, t) FROM t",
+              "SELECT sum(keyray_row('ix', {s: s, k: k})), sum(len(keyray_rows('ix', {s: s}))), sum(keyray_sum('ix', {s: s})) FROM t",
+              "SELECT count(*) FROM keyray_join('ix', 't', 's, k')", "SELECT count(*) FROM keyray_asof('ix', 't', 's, k', how := 'left', side := '<')",
+              "SELECT count(*) FROM keyray_overlap('t', 'k', 'e', 't', 'k', 'e', how := 'left', left_by := 's', right_by := 's')",
+              "SELECT count(*) FROM keyray_asof_tables('t', 's, k', 't', 's, k')", "SELECT count(*) FROM keyray_scan('t', 'k < 50')",
+              "SELECT keyray_scan_count('t', 'k < 50')", f"SELECT count(*), max(s) FROM '{sys.argv[2]}/t.krx'",
+              "SELECT count(*) FROM keyray_indexes()", "SELECT device FROM keyray_device('cpu')",
+              f"SELECT keyray_save('ix', '{sys.argv[2]}/o.krx')", "SELECT keyray_stale('ix', {s: s, k: k}, r) FROM t",
+              "SELECT count(keyray_nearest('ix', {s: s, k: k}, 'below', 2)) FROM t"):
+    shim(1 << 40)
+    want = sql.execute(query).fetchall()
+    calls, refused = min(shim(0), 80), 0
+    for n in range(1, calls + 1):
+        shim(n)
+        try:
+            got = sql.execute(query).fetchall()
+            assert got == want, (query, n, got, want)
+        except duckdb.Error as error:
+            refused += 1
+            assert "memory" in str(error), (query, n, str(error))
+        shim(0)
+    assert refused, query
+    assert sql.execute(query).fetchall() == want
+"""
+
+
+@pytest.mark.skipif(not shutil.which("cc") or not sys.platform.startswith("linux"), reason="no compiler")
+def test_every_allocation_may_fail(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "shim.c").write_text(SHIM)
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", "shim.so", "shim.c"], check=True, cwd=tmp_path)
+    ran = subprocess.run([sys.executable, "-c", STARVED, EXTENSION, str(tmp_path)], capture_output=True, text=True,
+                         env={**os.environ, "LD_PRELOAD": str(tmp_path / "shim.so")})
+    assert not ran.returncode, ran.stderr[-2000:]
