@@ -6,6 +6,8 @@
 
 /* Probes that a thread takes at once. On a CPU they stay in its cache; a GPU gets many. */
 enum { TAKES_CPU = 1 << 14, TAKES_GPU = 1 << 24 };
+/* Rows of probes that it keeps at once: where a key has many, fewer probes are answered together. */
+enum { ROWS_MOST = 1 << 24 };
 
 /* What was asked for: made once, read by all threads. */
 typedef struct asking {
@@ -30,10 +32,10 @@ typedef struct worker {
     probes probes;
     column left;
     int has_probes;
-    uint64_t *offsets; /* of pairs; NULL: each probe has one row or none */
+    uint64_t *offsets; /* of pairs, of probes from `first` to `end`; NULL: each probe has one row or none */
     uint32_t *rows;
     uint8_t *exists;
-    uint64_t n, at, pair;
+    uint64_t n, at, first, end, pair;
 } worker;
 
 /* ---- Asking ----------------------------------------------------------------------------------- */
@@ -215,16 +217,29 @@ static kr_status make_room(worker *by, int pairs, kr_error *err)
                : fail(err, KR_ERR_HOST_MEMORY, "answers need memory, which there is not");
 }
 
+/* The rows of probes from `at` on, of as many as these have few enough rows. */
+static kr_status answer_rows(worker *by, kr_error *err)
+{
+    uint64_t n = by->n - by->at;
+    free(by->rows);
+    by->rows = NULL;
+    const kr_status status = probes_rows(&by->probes, by->at, &n, ROWS_MOST, by->offsets, &by->rows, err);
+    by->first = by->at;
+    by->end = by->at + n;
+    by->pair = 0;
+    return status;
+}
+
 static kr_status answer(const running *of, worker *by, kr_error *err)
 {
     const int nearest = of->what->asked.is_nearest, pairs = gives_pairs(of->what->type);
-    by->n = by->left.count;
-    by->at = by->pair = 0;
+    by->n = by->end = by->left.count;
+    by->at = by->first = by->pair = 0;
     kr_status status = make_room(by, pairs && !nearest, err);
     if (status != KR_OK)
         return status;
     if (pairs && !nearest)
-        return probes_rows(&by->probes, 0, by->n, by->offsets, &by->rows, err);
+        return answer_rows(by, err);
     by->rows = malloc(by->n * sizeof *by->rows);
     kr_sink sink = {.struct_size = sizeof sink,
                     .result = nearest ? KR_RESULT_ROW : KR_RESULT_EXISTS,
@@ -254,7 +269,7 @@ static kr_status refill(running *of, worker *by, kr_error *err)
         status = add_chunk(of, by, chunk, err);
         duckdb_destroy_data_chunk(&chunk);
     }
-    by->n = by->at = 0;
+    by->n = by->at = by->end = 0;
     return status == KR_OK && by->left.count ? answer(of, by, err) : status;
 }
 
@@ -286,8 +301,8 @@ static idx_t hand_over_pairs(const running *of, worker *by, int64_t *left, int64
 {
     const int64_t *rows = by->left.data;
     idx_t n = 0;
-    while (by->at < by->n && n < room) {
-        const uint64_t begin = by->offsets[by->at], stop = by->offsets[by->at + 1];
+    while (by->at < by->end && n < room) {
+        const uint64_t begin = by->offsets[by->at - by->first], stop = by->offsets[by->at - by->first + 1];
         if (begin == stop && of->what->type == KR_JOIN_LEFT) {
             left[n] = rows[by->at];
             set_null(rights, n++);
@@ -314,7 +329,10 @@ static void call(duckdb_function_info info, duckdb_data_chunk output)
     idx_t n = 0;
     while (!n) {
         kr_error err = {0};
-        if (by->at == by->n && refill(of, by, &err) != KR_OK) {
+        const kr_status status = by->at == by->n     ? refill(of, by, &err)
+                                 : by->at == by->end ? answer_rows(by, &err)
+                                                     : KR_OK;
+        if (status != KR_OK) {
             refuse_call(info, of->what->who, &err);
             return;
         }

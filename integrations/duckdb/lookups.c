@@ -74,9 +74,9 @@ static kr_status answer_exists(const call *job, kr_error *err)
 /* Lists of the child vector, which grows behind what other names have put there. */
 static kr_status answer_rows(const call *job, kr_error *err)
 {
-    uint64_t offsets[PIECE + 1];
+    uint64_t offsets[PIECE + 1], n = job->n;
     uint32_t *rows = NULL;
-    const kr_status status = probes_rows(job->probes, 0, job->n, offsets, &rows, err);
+    const kr_status status = probes_rows(job->probes, 0, &n, UINT64_MAX, offsets, &rows, err);
     if (status != KR_OK)
         return status;
     duckdb_list_entry *out = (duckdb_list_entry *)duckdb_vector_get_data(job->output) + job->first;

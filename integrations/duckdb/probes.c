@@ -224,10 +224,10 @@ kr_status probes_answer(const probes *of, uint64_t first, uint64_t n, const kr_s
 }
 
 /* Most probes have one row: room for these first, the right room if there are more. */
-kr_status probes_rows(const probes *of, uint64_t first, uint64_t n, uint64_t *offsets, uint32_t **rows,
-                      kr_error *err)
+kr_status probes_rows(const probes *of, uint64_t first, uint64_t *n, uint64_t most, uint64_t *offsets,
+                      uint32_t **rows, kr_error *err)
 {
-    uint64_t room = 2 * n + 64;
+    uint64_t room = 2 * *n + 64;
     kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROWS, .out = offsets};
     for (int again = 0;; ++again) {
         *rows = malloc(room * sizeof **rows);
@@ -236,7 +236,7 @@ kr_status probes_rows(const probes *of, uint64_t first, uint64_t n, uint64_t *of
                         (unsigned long long)room);
         sink.rows = *rows;
         sink.rows_capacity = room;
-        kr_status status = probes_answer(of, first, n, &sink, err);
+        kr_status status = probes_answer(of, first, *n, &sink, err);
         if (status == KR_OK)
             return KR_OK;
         free(*rows);
@@ -244,9 +244,11 @@ kr_status probes_rows(const probes *of, uint64_t first, uint64_t n, uint64_t *of
         if (status != KR_ERR_LIMIT || again)
             return status;
         sink.rows_capacity = 0;
-        status = probes_answer(of, first, n, &sink, err);
+        status = probes_answer(of, first, *n, &sink, err);
         if (status != KR_OK)
             return status;
-        room = offsets[n] + 1;
+        while (*n > 1 && offsets[*n] > most)
+            --*n;
+        room = offsets[*n] + 1;
     }
 }

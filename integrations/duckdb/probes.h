@@ -39,8 +39,9 @@ uint64_t probes_count(const probes *of);
 
 /* n answers from probe `first` on. */
 kr_status probes_answer(const probes *of, uint64_t first, uint64_t n, const kr_sink *sink, kr_error *err);
-/* All rows of each: n + 1 offsets, row ids in *rows, which the caller frees. */
-kr_status probes_rows(const probes *of, uint64_t first, uint64_t n, uint64_t *offsets, uint32_t **rows,
-                      kr_error *err);
+/* All rows of each of *n probes: offsets, one more than probes, and row ids in *rows, which the caller frees.
+ * Where there are more than `most` row ids, *n becomes less, but not 0. */
+kr_status probes_rows(const probes *of, uint64_t first, uint64_t *n, uint64_t most, uint64_t *offsets,
+                      uint32_t **rows, kr_error *err);
 
 #endif

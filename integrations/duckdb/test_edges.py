@@ -189,3 +189,12 @@ def test_every_allocation_may_fail(tmp_path: pathlib.Path) -> None:
     ran = subprocess.run([sys.executable, "-c", STARVED, EXTENSION, str(tmp_path)], capture_output=True, text=True,
                          env={**os.environ, "LD_PRELOAD": str(tmp_path / "shim.so")})
     assert not ran.returncode, ran.stderr[-2000:]
+
+
+def test_keys_of_many_rows_are_joined_in_parts(sql) -> None:
+    """40 million pairs of one key, and a few of others before and behind them."""
+    sql.execute("CREATE TABLE t AS SELECT CASE WHEN i < 2000 THEN 7 ELSE i END AS k FROM range(2010) r(i)")
+    sql.execute("CREATE TABLE p AS SELECT CASE WHEN i % 4000 = 0 THEN 2000 + i // 4000 ELSE 7 END AS k FROM range(20000) r(i)")
+    sql.execute("SELECT keyray_build('ix', k, rowid) FROM t")
+    pairs = "SELECT count(*), sum(left_row), sum(right_row), count(DISTINCT left_row) FROM keyray_join('ix', 'p', 'k', how := 'left')"
+    assert one(sql, pairs) == one(sql, "SELECT count(*), sum(p.rowid), sum(t.rowid), count(DISTINCT p.rowid) FROM p LEFT JOIN t USING (k)")
