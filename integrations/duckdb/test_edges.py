@@ -1,6 +1,6 @@
 """What was wrong once, and what a caller would not expect.   python -m pytest test_edges.py
 
-The environment is that of test.py."""
+The environment is that of test_extension.py."""
 import os
 import pathlib
 import shutil
@@ -9,7 +9,7 @@ import sys
 
 import duckdb
 import pytest
-from test import EXTENSION, connect, one, pytestmark, refused, same, sql  # noqa: F401
+from test_extension import EXTENSION, connect, one, pytestmark, refused, same, sql  # noqa: F401
 
 
 def test_finite_times_are_not_infinite(sql) -> None:

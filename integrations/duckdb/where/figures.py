@@ -1,6 +1,6 @@
 """How fast keyray_where is beside DuckDB's filter on the same columns.   python figures.py [ROWS]
 
-Needs what test.py needs. Ways run in turn; the least time of each counts."""
+Needs what test_where.py needs. Ways run in turn; the least time of each counts."""
 import os
 import platform
 import sys

@@ -1,4 +1,4 @@
-"""keyray_where against DuckDB's own answers.   python -m pytest test.py
+"""keyray_where against DuckDB's own answers.   python -m pytest test_where.py
 
 KEYRAY_DUCKDB_EXTENSION names the extension keyray, KEYRAY_DUCKDB_WHERE keyray_where for the DuckDB that Python imports.
 KEYRAY_DUCKDB_WHERE_OTHER, if it is given, is keyray_where for another version, which this DuckDB must refuse. KEYRAY_DEVICE names the
