@@ -391,7 +391,7 @@ def test_progress(sql):
 
 # ---- The page ---------------------------------------------------------------------------------------
 
-PAGE = pathlib.Path(__file__).resolve().parent / "README.md"
+PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "duckdb-where.md"
 
 
 @of_version
