@@ -129,11 +129,23 @@ void add_column(duckdb_bind_info info, const char *name, duckdb_type type)
     duckdb_destroy_logical_type(&made);
 }
 
-void add_pair_columns(duckdb_bind_info info, kr_join_type type)
+static void add_pair_columns(duckdb_bind_info info, kr_join_type type)
 {
     add_column(info, "left_row", DUCKDB_TYPE_BIGINT);
     if (gives_pairs(type))
         add_column(info, "right_row", DUCKDB_TYPE_BIGINT);
+}
+
+void end_bind(duckdb_bind_info info, const char *name, kr_join_type type, void *made,
+              duckdb_delete_callback_t release, kr_status status, const kr_error *err)
+{
+    if (status != KR_OK) {
+        refuse_bind(info, name, err);
+        release(made);
+        return;
+    }
+    add_pair_columns(info, type);
+    duckdb_bind_set_bind_data(info, made, release);
 }
 
 idx_t threads_of(registry *of)

@@ -20,13 +20,16 @@ static inline int gives_pairs(kr_join_type type)
 {
     return type == KR_JOIN_INNER || type == KR_JOIN_LEFT;
 }
-/* Adds left_row, and right_row where there are pairs. */
-void add_pair_columns(duckdb_bind_info info, kr_join_type type);
 void add_column(duckdb_bind_info info, const char *name, duckdb_type type);
 
 /* Zeroed memory that free releases; NULL, with an error of DuckDB's call: there is none. */
 void *bind_memory(duckdb_bind_info info, size_t nbytes, const char *name);
 void *init_memory(duckdb_init_info info, size_t nbytes, const char *name);
+
+/* Ends a bind: with an error, after which `made` is released, or with the columns of pairs and `made` as its
+ * data. */
+void end_bind(duckdb_bind_info info, const char *name, kr_join_type type, void *made,
+              duckdb_delete_callback_t release, kr_status status, const kr_error *err);
 
 /* NAME: what the error says. */
 void refuse_bind(duckdb_bind_info info, const char *name, const kr_error *err);

@@ -85,17 +85,6 @@ static asking *begin(duckdb_bind_info info, const char *who)
     return NULL;
 }
 
-static void end(duckdb_bind_info info, asking *made, kr_status status, const kr_error *err)
-{
-    if (status != KR_OK) {
-        refuse_bind(info, made->who, err);
-        asking_free(made);
-        return;
-    }
-    add_pair_columns(info, made->type);
-    duckdb_bind_set_bind_data(info, made, asking_free);
-}
-
 static void bind_join(duckdb_bind_info info)
 {
     kr_error err = {0};
@@ -104,7 +93,8 @@ static void bind_join(duckdb_bind_info info)
         return;
     made->upper = argument_named(info, "upper");
     made->asked.is_range = made->upper != NULL;
-    end(info, made, take_options(info, made, &err), &err);
+    const kr_status status = take_options(info, made, &err);
+    end_bind(info, made->who, made->type, made, asking_free, status, &err);
 }
 
 static void bind_asof(duckdb_bind_info info)
@@ -121,7 +111,7 @@ static void bind_asof(duckdb_bind_info info)
                        real_named(info, "float_tolerance", &nearest->float_tolerance);
     if (status == KR_OK)
         status = take_options(info, made, &err);
-    end(info, made, status, &err);
+    end_bind(info, made->who, made->type, made, asking_free, status, &err);
 }
 
 /* ---- Running ---------------------------------------------------------------------------------- */

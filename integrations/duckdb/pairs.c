@@ -70,17 +70,6 @@ static kr_status take_options(duckdb_bind_info info, asking *made, kr_error *err
     return status;
 }
 
-static void end(duckdb_bind_info info, asking *made, kr_status status, const kr_error *err)
-{
-    if (status != KR_OK) {
-        refuse_bind(info, made->who, err);
-        asking_free(made);
-        return;
-    }
-    add_pair_columns(info, made->type);
-    duckdb_bind_set_bind_data(info, made, asking_free);
-}
-
 static void bind_overlap(duckdb_bind_info info)
 {
     kr_error err = {0};
@@ -100,7 +89,8 @@ static void bind_overlap(duckdb_bind_info info)
             free(by);
     }
     made->ends = flag_named(info, "closed", 1) ? KR_ENDS_CLOSED : KR_ENDS_OPEN;
-    end(info, made, take_options(info, made, &err), &err);
+    const kr_status status = take_options(info, made, &err);
+    end_bind(info, made->who, made->type, made, asking_free, status, &err);
 }
 
 static void bind_asof(duckdb_bind_info info)
@@ -126,7 +116,7 @@ static void bind_asof(duckdb_bind_info info)
                        real_named(info, "float_tolerance", &nearest->float_tolerance);
     if (status == KR_OK)
         status = take_options(info, made, &err);
-    end(info, made, status, &err);
+    end_bind(info, made->who, made->type, made, asking_free, status, &err);
 }
 
 /* ---- Running ---------------------------------------------------------------------------------- */

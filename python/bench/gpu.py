@@ -7,24 +7,13 @@ least of several runs counts.
 """
 import ctypes
 import sys
-import time
 
 import numpy as np
 
 import keyray
 from keyray import _structs as c
 from keyray._library import lib
-
-
-def least(ways, repeats, calls=1):
-    best = dict.fromkeys(ways, float("inf"))
-    for _ in range(repeats):
-        for name, way in ways.items():
-            begun = time.perf_counter()
-            for _ in range(calls):
-                way()
-            best[name] = min(best[name], (time.perf_counter() - begun) / calls)
-    return best
+from turns import least
 
 
 class InC:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times Index beside the C call and beside pandas: the least of several runs, taken in turn in one process.
 
-Usage: bench_index.py [ROWS]      ROWS: keys and probes of the comparison with pandas, 10000000 if not given
+Usage: python python/bench/calls.py [ROWS]      ROWS: keys and probes of the comparison with pandas, 10000000 if not given
 """
 import ctypes
 import os
@@ -15,18 +15,7 @@ import pandas as pd
 import keyray
 from keyray import _structs as c
 from keyray._library import lib
-
-
-def least(functions, runs, repeats=1):
-    """Seconds of each function, the least of `runs`, each in its turn."""
-    found = dict.fromkeys(functions, float("inf"))
-    for _ in range(runs):
-        for name, function in functions.items():
-            start = time.perf_counter()
-            for _ in range(repeats):
-                function()
-            found[name] = min(found[name], (time.perf_counter() - start) / repeats)
-    return found
+from turns import least
 
 
 def c_call(index, probes):
