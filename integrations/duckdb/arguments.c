@@ -74,35 +74,43 @@ char *argument_named(duckdb_bind_info info, const char *name)
     return text_of(info, duckdb_bind_get_named_parameter(info, name));
 }
 
-int integer_named(duckdb_bind_info info, const char *name, int64_t *value)
+/* The caller destroys it; NULL: it was not given, or is NULL. */
+static duckdb_value value_named(duckdb_bind_info info, const char *name)
 {
     duckdb_value given = duckdb_bind_get_named_parameter(info, name);
-    const int is_there = given && !duckdb_is_null_value(given);
-    if (is_there)
-        *value = duckdb_get_int64(given);
-    if (given)
+    if (given && duckdb_is_null_value(given))
         duckdb_destroy_value(&given);
-    return is_there;
+    return given;
+}
+
+int integer_named(duckdb_bind_info info, const char *name, int64_t *value)
+{
+    duckdb_value given = value_named(info, name);
+    if (!given)
+        return 0;
+    *value = duckdb_get_int64(given);
+    duckdb_destroy_value(&given);
+    return 1;
 }
 
 int real_named(duckdb_bind_info info, const char *name, double *value)
 {
-    duckdb_value given = duckdb_bind_get_named_parameter(info, name);
-    const int is_there = given && !duckdb_is_null_value(given);
-    if (is_there)
-        *value = duckdb_get_double(given);
-    if (given)
-        duckdb_destroy_value(&given);
-    return is_there;
+    duckdb_value given = value_named(info, name);
+    if (!given)
+        return 0;
+    *value = duckdb_get_double(given);
+    duckdb_destroy_value(&given);
+    return 1;
 }
 
 int flag_named(duckdb_bind_info info, const char *name, int otherwise)
 {
-    duckdb_value given = duckdb_bind_get_named_parameter(info, name);
-    const int made = given && !duckdb_is_null_value(given) ? duckdb_get_bool(given) : otherwise;
-    if (given)
-        duckdb_destroy_value(&given);
-    return made;
+    duckdb_value given = value_named(info, name);
+    if (!given)
+        return otherwise;
+    otherwise = duckdb_get_bool(given);
+    duckdb_destroy_value(&given);
+    return otherwise;
 }
 
 kr_status join_type_of(const char *how, kr_join_type *type, kr_error *err)

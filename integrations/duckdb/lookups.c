@@ -99,15 +99,24 @@ static kr_status answer_rows(const call *job, kr_error *err)
     return KR_OK;
 }
 
-/* Sums come with the smallest value, whose `valid` tells sums of nothing, which are NULL. */
-static kr_status sum(const call *job, kr_result result, const kr_column *values, void *sums, uint8_t *valid,
+/* Sums of values of that type. They come with the smallest value, whose `valid` tells sums of nothing, which
+ * are NULL. */
+static kr_status sum(const call *job, kr_type type, kr_result result, void *sums, uint8_t *valid,
                      kr_error *err)
 {
     uint64_t least[PIECE];
-    kr_sink sink = {.struct_size = sizeof sink, .result = result, .values = values, .out = sums};
-    kr_status status = probes_answer(job->probes, 0, job->n, &sink, err);
+    const column_type *has = &job->of->values.type;
+    if (has->type != type)
+        return fail(err, KR_ERR_TYPE, "'%s' has %s%s: %s", job->of->name,
+                    has->type ? "values of " : "no values", has->type ? sql_name(has->sql) : "",
+                    !has->type       ? "build it with keyray_build(name, key, row, 'best', value)"
+                    : type == KR_I64 ? "use keyray_fsum"
+                                     : "use keyray_sum");
+    const kr_column values = column_view(&job->of->values);
+    kr_sink sink = {.struct_size = sizeof sink, .result = result, .values = &values, .out = sums};
+    const kr_status status = probes_answer(job->probes, 0, job->n, &sink, err);
     sink = (kr_sink){
-        .struct_size = sizeof sink, .result = KR_RESULT_MIN, .values = values, .out = least, .valid = valid};
+        .struct_size = sizeof sink, .result = KR_RESULT_MIN, .values = &values, .out = least, .valid = valid};
     return status == KR_OK ? probes_answer(job->probes, 0, job->n, &sink, err) : status;
 }
 
@@ -116,13 +125,7 @@ static kr_status answer_sum(const call *job, kr_error *err)
     uint64_t sums[2 * PIECE];
     uint8_t valid[PIECE / 8 + 1];
     duckdb_hugeint *out = (duckdb_hugeint *)duckdb_vector_get_data(job->output) + job->first;
-    if (job->of->values.type.type != KR_I64)
-        return fail(err, KR_ERR_TYPE, "'%s' has %s: %s", job->of->name,
-                    job->of->values.type.type ? "DOUBLE values" : "no values",
-                    job->of->values.type.type ? "use keyray_fsum"
-                                              : "build it with keyray_build(name, key, row, 'best', value)");
-    const kr_column values = column_view(&job->of->values);
-    const kr_status status = sum(job, KR_RESULT_SUM_WIDE, &values, sums, valid, err);
+    const kr_status status = sum(job, KR_I64, KR_RESULT_SUM_WIDE, sums, valid, err);
     for (idx_t i = 0; status == KR_OK && i < job->n; ++i) {
         out[i] = (duckdb_hugeint){sums[2 * i], (int64_t)sums[2 * i + 1]};
         if (!(valid[i / 8] >> i % 8 & 1))
@@ -135,13 +138,7 @@ static kr_status answer_fsum(const call *job, kr_error *err)
 {
     uint8_t valid[PIECE / 8 + 1];
     double *out = (double *)duckdb_vector_get_data(job->output) + job->first;
-    if (job->of->values.type.type != KR_F64)
-        return fail(err, KR_ERR_TYPE, "'%s' has %s: %s", job->of->name,
-                    job->of->values.type.type ? "BIGINT values" : "no values",
-                    job->of->values.type.type ? "use keyray_sum"
-                                              : "build it with keyray_build(name, key, row, 'best', value)");
-    const kr_column values = column_view(&job->of->values);
-    const kr_status status = sum(job, KR_RESULT_SUM, &values, out, valid, err);
+    const kr_status status = sum(job, KR_F64, KR_RESULT_SUM, out, valid, err);
     for (idx_t i = 0; status == KR_OK && i < job->n; ++i)
         if (!(valid[i / 8] >> i % 8 & 1))
             set_null(job->output, job->first + i);

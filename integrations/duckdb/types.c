@@ -1,19 +1,6 @@
 #include "types.h"
 
-#include <math.h>
-#include <stdarg.h>
-
 __extension__ typedef __int128 wide;
-
-kr_status fail(kr_error *err, kr_status status, const char *text, ...)
-{
-    va_list list;
-    va_start(list, text);
-    err->status = status;
-    vsnprintf(err->text, sizeof err->text, text, list);
-    va_end(list);
-    return status;
-}
 
 /* How many bytes the character at `text` has; 0: it is none, or is cut off. */
 static uint32_t character_nbytes(const unsigned char *text)

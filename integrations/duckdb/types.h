@@ -3,6 +3,7 @@
 #define KEYRAY_DUCKDB_TYPES_H
 
 #include "duck.h"
+#include "fail.h"
 
 enum { COLUMNS_MOST = 8 }; /* of an index; of a table there may be more */
 
@@ -13,8 +14,6 @@ typedef struct column_type {
     kr_unit unit; /* of timestamps */
     char *name;   /* the field of a struct that it was; NULL: it was no field */
 } column_type;
-
-kr_status fail(kr_error *err, kr_status status, const char *text, ...) __attribute__((format(printf, 3, 4)));
 
 /* "WHO: what the error says", whole characters of UTF-8 only: DuckDB's clients refuse others. */
 enum { MESSAGE_NBYTES = 640 };

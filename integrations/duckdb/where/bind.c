@@ -3,16 +3,6 @@
 
 #include <stdarg.h>
 
-kr_status fail(kr_error *err, kr_status status, const char *text, ...)
-{
-    va_list list;
-    va_start(list, text);
-    err->status = status;
-    vsnprintf(err->text, sizeof err->text, text, list);
-    va_end(list);
-    return status;
-}
-
 void refuse(duckdb_v2_error_info_handle *to, DUCKDB_V2_ERROR code, const char *text, ...)
 {
     char message[sizeof((kr_error *)0)->text + 64];

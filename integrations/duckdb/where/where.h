@@ -2,6 +2,7 @@
 #ifndef KEYRAY_DUCKDB_WHERE_H
 #define KEYRAY_DUCKDB_WHERE_H
 
+#include "../fail.h"
 #include "../share.h"
 #define DUCKDB_V2_API_ALLOW_UNSTABLE 1 /* so this is for one version of DuckDB, which the footer names */
 #include "duckdb_extension_v2.h"
@@ -44,8 +45,6 @@ typedef struct asking {
     kr_condition **conditions; /* rows that are given satisfy all of them */
     int is_row_unused;         /* the query does not name the row: DuckDB asks for it to count */
 } asking;
-
-kr_status fail(kr_error *err, kr_status status, const char *text, ...) __attribute__((format(printf, 3, 4)));
 
 /* Makes a failure of the call that has `to`, unless it has one. */
 void refuse(duckdb_v2_error_info_handle *to, DUCKDB_V2_ERROR code, const char *text, ...)
