@@ -198,3 +198,19 @@ def test_keys_of_many_rows_are_joined_in_parts(sql) -> None:
     sql.execute("SELECT keyray_build('ix', k, rowid) FROM t")
     pairs = "SELECT count(*), sum(left_row), sum(right_row), count(DISTINCT left_row) FROM keyray_join('ix', 'p', 'k', how := 'left')"
     assert one(sql, pairs) == one(sql, "SELECT count(*), sum(p.rowid), sum(t.rowid), count(DISTINCT p.rowid) FROM p LEFT JOIN t USING (k)")
+
+
+def test_row_ids_that_are_given_again(tmp_path: pathlib.Path) -> None:
+    """After a checkpoint new rows get ids of deleted ones: the index does not see it, keyray_stale does."""
+    connection = connect(str(tmp_path / "x.db"))
+    connection.execute("CREATE TABLE t AS SELECT i AS k FROM range(300000) r(i)")
+    connection.execute("CHECKPOINT")
+    connection.execute("SELECT keyray_build('ix', k, rowid) FROM t")
+    connection.execute("DELETE FROM t WHERE k >= 100000")
+    connection.execute("CHECKPOINT")
+    connection.execute("INSERT INTO t SELECT i + 1000000 FROM range(200000) r(i)")
+    assert one(connection, "SELECT min(rowid) FROM t WHERE k >= 1000000") < 300000, "ids are given again"
+    assert one(connection, "SELECT keyray_count('ix', 150000)") == 1
+    assert one(connection, "SELECT keyray_stale('ix', k, rowid) FROM t") is True, "as many rows, other keys"
+    connection.execute("SELECT keyray_close()")
+    connection.close()
