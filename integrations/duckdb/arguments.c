@@ -83,7 +83,7 @@ static duckdb_value value_named(duckdb_bind_info info, const char *name)
     return given;
 }
 
-int integer_named(duckdb_bind_info info, const char *name, int64_t *value)
+static int integer_named(duckdb_bind_info info, const char *name, int64_t *value)
 {
     duckdb_value given = value_named(info, name);
     if (!given)
@@ -93,7 +93,7 @@ int integer_named(duckdb_bind_info info, const char *name, int64_t *value)
     return 1;
 }
 
-int real_named(duckdb_bind_info info, const char *name, double *value)
+static int real_named(duckdb_bind_info info, const char *name, double *value)
 {
     duckdb_value given = value_named(info, name);
     if (!given)
@@ -101,6 +101,18 @@ int real_named(duckdb_bind_info info, const char *name, double *value)
     *value = duckdb_get_double(given);
     duckdb_destroy_value(&given);
     return 1;
+}
+
+kr_status nearest_named(duckdb_bind_info info, question *asked, kr_error *err)
+{
+    char *side = argument_named(info, "side");
+    const span given = side ? (span){side, strlen(side)} : (span){"below", 5};
+    const kr_status status = question_of_side(given, asked, err);
+    free(side);
+    kr_nearest_options *nearest = &asked->nearest;
+    nearest->limited = integer_named(info, "tolerance", &nearest->tolerance) ||
+                       real_named(info, "float_tolerance", &nearest->float_tolerance);
+    return status;
 }
 
 int flag_named(duckdb_bind_info info, const char *name, int otherwise)

@@ -3,14 +3,14 @@
 #define KEYRAY_DUCKDB_ARGUMENTS_H
 
 #include "functions.h"
+#include "probes.h"
 
 /* A parameter by its place; NULL (with an error of DuckDB's call): it is NULL. The caller frees it. */
 char *argument_at(duckdb_bind_info info, idx_t at, const char *what);
 /* A named parameter; NULL: it was not given. The caller frees it. */
 char *argument_named(duckdb_bind_info info, const char *name);
-/* 1, and its value: it was given and is not NULL. */
-int integer_named(duckdb_bind_info info, const char *name, int64_t *value);
-int real_named(duckdb_bind_info info, const char *name, double *value);
+/* side, tolerance and float_tolerance of as-of joins; without a side: below. */
+kr_status nearest_named(duckdb_bind_info info, question *asked, kr_error *err);
 /* `otherwise` if it was not given. */
 int flag_named(duckdb_bind_info info, const char *name, int otherwise);
 

@@ -14,7 +14,7 @@ typedef struct asking {
     _Atomic uint32_t n_uses; /* DuckDB may release what a query was bound to before what runs it */
     registry *in;
     const char *who;
-    char *index, *table, *columns, *upper, *row, *side;
+    char *index, *table, *columns, *upper, *row;
     kr_join_type type;
     question asked;
 } asking;
@@ -51,7 +51,6 @@ static void asking_free(void *freed)
     free(of->columns);
     free(of->upper);
     free(of->row);
-    free(of->side);
     free(of);
 }
 
@@ -103,12 +102,7 @@ static void bind_asof(duckdb_bind_info info)
     asking *made = begin(info, "keyray_asof");
     if (!made)
         return;
-    made->side = argument_named(info, "side");
-    const char *side = made->side ? made->side : "below";
-    kr_status status = question_of_side((span){side, strlen(side)}, &made->asked, &err);
-    kr_nearest_options *nearest = &made->asked.nearest;
-    nearest->limited = integer_named(info, "tolerance", &nearest->tolerance) ||
-                       real_named(info, "float_tolerance", &nearest->float_tolerance);
+    kr_status status = nearest_named(info, &made->asked, &err);
     if (status == KR_OK)
         status = take_options(info, made, &err);
     end_bind(info, made->who, made->type, made, asking_free, status, &err);

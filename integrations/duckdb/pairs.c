@@ -107,13 +107,7 @@ static void bind_asof(duckdb_bind_info info)
         made->tables[s] = argument_at(info, 2 * (idx_t)s, "a table");
         made->columns[s] = argument_at(info, 2 * (idx_t)s + 1, "a column");
     }
-    char *side = argument_named(info, "side");
-    const span below = {"below", 5};
-    kr_status status = question_of_side(side ? (span){side, strlen(side)} : below, &made->asked, &err);
-    free(side);
-    kr_nearest_options *nearest = &made->asked.nearest;
-    nearest->limited = integer_named(info, "tolerance", &nearest->tolerance) ||
-                       real_named(info, "float_tolerance", &nearest->float_tolerance);
+    kr_status status = nearest_named(info, &made->asked, &err);
     if (status == KR_OK)
         status = take_options(info, made, &err);
     end_bind(info, made->who, made->type, made, asking_free, status, &err);
