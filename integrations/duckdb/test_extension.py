@@ -506,7 +506,7 @@ def test_devices(sql) -> None:
     assert one(sql, "SELECT count(*) FROM keyray_indexes()") == 0
     refused(sql, "FROM keyray_device('cpu', memory_limit := 'much')", "memory_limit", "GiB")
     refused(sql, "FROM keyray_device('frob')", "frob")
-    refused(sql, "FROM keyray_device('cuda:77')", "GPU")
+    refused(sql, "FROM keyray_device('cuda:77')", "device")
     sql.execute("SET memory_limit = '900 MiB'")
     assert sql.execute("FROM keyray_device('cpu')").fetchone()[2] == 900 << 20, "DuckDB's own limit"
     assert one(sql, "SELECT keyray_build('ix', k, rowid) FROM t") == 10000000

@@ -15,6 +15,7 @@ import numpy as np
 from . import _structs as c
 from ._arrow import Piece, column_of, pieces_of
 from ._convert import convert
+from ._cuda import column_of_arrow_device, column_of_cuda, column_of_dlpack, facts_of, on_host
 from ._errors import ArgumentError, ColumnTypeError
 from ._texts import column_of_objects, concatenate, is_missing, take
 from ._types import OF_DTYPE, TEXTS, TIMES, UNIT_OF, Column, pack_bits, unpack_bits
@@ -137,12 +138,11 @@ def _read(obj: Any, like: Column | None, name: str) -> list[Column]:
         return _read_pandas(obj, name)
     if root == "polars":
         return _read_arrow(_exporting(obj), "polars", name)
-    if hasattr(obj, "__cuda_array_interface__"):
-        from ._cuda import column_of_cuda
-        return [column_of_cuda(obj, root)]
+    facts = facts_of(obj, root)
+    if facts is not None:
+        return [column_of_cuda(obj, root, facts)]
     if hasattr(obj, "__arrow_c_device_array__") and (getattr(obj, "is_cpu", True) is False
                                                      or not hasattr(obj, "__arrow_c_array__")):
-        from ._cuda import column_of_arrow_device
         return [column_of_arrow_device(obj)]
     if hasattr(obj, "__arrow_c_array__") or hasattr(obj, "__arrow_c_stream__"):
         return _read_arrow(obj, "arrow", name)
@@ -181,7 +181,6 @@ def _read_array(obj: Any, root: str, name: str) -> Column:
     if hasattr(obj, "__array_interface__") or isinstance(obj, np.ndarray):
         return column_of_numpy(np.asarray(obj), "numpy", name)
     if hasattr(obj, "__dlpack__"):
-        from ._cuda import column_of_dlpack, on_host
         if not on_host(obj):
             return column_of_dlpack(obj, root)
         return column_of_numpy(np.from_dlpack(obj), "numpy", name)

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+import sys
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,48 @@ _CUDA_DEVICES = (2, 13)  # kDLCUDA, kDLCUDAManaged
 _KINDS = {"torch": "torch", "cupy": "cupy", "numba": "numba", "cudf": "cupy"}
 
 
-def column_of_cuda(obj: Any, root: str) -> Column:
-    """What has `__cuda_array_interface__`: cupy, torch, numba, cudf and others."""
-    facts = obj.__cuda_array_interface__
+def facts_of(obj: Any, root: str) -> Any:
+    """`__cuda_array_interface__`; None: it is not there.
+
+    torch makes it in Python, which takes longer than a lookup. So tensors that have one are read by their own methods.
+    """
+    if root != "torch" or not getattr(obj, "is_cuda", False) or obj.is_sparse or obj.requires_grad:
+        return getattr(obj, "__cuda_array_interface__", None)
+    if obj.is_neg():
+        raise ColumnTypeError("a tensor is to be negated where it is read (torch's is_neg): give tensor.resolve_neg()")
+    dtype = _dtype_in_torch(obj.dtype)
+    if dtype is None:
+        return obj.__cuda_array_interface__  # which says why not
+    return {"typestr": dtype, "shape": tuple(obj.shape), "data": (obj.data_ptr(), False),
+            "strides": None if obj.is_contiguous() else tuple(step * dtype.itemsize for step in obj.stride()),
+            "stream": _stream_of_torch(obj.get_device())}
+
+
+@functools.lru_cache(maxsize=64)
+def _dtype_in_torch(type: Any) -> np.dtype[Any] | None:
+    """numpy's type of a type of torch; None: numpy has none."""
+    try:
+        return np.dtype(str(type).rpartition(".")[2])
+    except TypeError:
+        return None
+
+
+@functools.lru_cache(maxsize=64)
+def _dtype_of_torch(dtype: np.dtype[Any]) -> Any:
+    """torch's type for answers: unsigned 32 and 64 bits are its signed ones."""
+    name = {"uint64": "int64", "uint32": "int32", "bool": "uint8"}.get(dtype.name, dtype.name)
+    return getattr(sys.modules["torch"], name)
+
+
+def _stream_of_torch(device: int) -> int:
+    """The native stream that torch works on. Its Stream object takes microseconds, so the number is asked for."""
+    torch = sys.modules["torch"]
+    number = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    return int(number(device) if number else torch.cuda.current_stream(device).cuda_stream) or LEGACY
+
+
+def column_of_cuda(obj: Any, root: str, facts: Any) -> Column:
+    """What has `__cuda_array_interface__`: cupy, numba, cudf and others. `facts`: what facts_of() gave."""
     shape = facts["shape"]
     if len(shape) != 1:
         raise ColumnTypeError(f"a column in device memory has the shape {tuple(shape)}; a column has one dimension")
@@ -71,9 +112,6 @@ def _mask(mask: Any, count: int) -> tuple[int | None, Any]:
 
 def _current_stream(root: str) -> int | None:
     """The stream that the producer's library works on, where it does not name one."""
-    if root == "torch":
-        import torch
-        return int(torch.cuda.current_stream().cuda_stream) or LEGACY
     if root in ("cupy", "cudf"):
         import cupy
         return int(cupy.cuda.get_current_stream().ptr) or LEGACY
@@ -186,9 +224,7 @@ def _column_of_tensor(tensor: Any, kind: str, owner: Any) -> Column:
 def empty_like(kind: str, dtype: np.dtype[Any], count: int, like: Any) -> tuple[Any, int]:
     """An array of the caller's library in device memory, with its address. Unsigned 64 bits are torch's int64."""
     if kind == "torch":
-        import torch
-        name = {"uint64": "int64", "uint32": "int32", "bool": "uint8"}.get(dtype.name, dtype.name)
-        made = torch.empty(count, dtype=getattr(torch, name), device=like.device)
+        made = like.new_empty(count, dtype=_dtype_of_torch(dtype))
         return made, made.data_ptr()
     if kind == "numba":
         from numba import cuda

@@ -38,11 +38,13 @@ def split(obj: Any) -> list[tuple[str, Any]] | None:
     if isinstance(obj, (list, tuple)):
         return columns_of(obj) if obj and all(is_column(column) for column in obj) else None
     root = root_of(obj)
+    if root in ("numpy", "torch", "cupy"):
+        return None
     if (root in ("pandas", "polars", "cudf") and hasattr(obj, "columns")) or hasattr(obj, "get_level_values"):
         return columns_of(obj) if not hasattr(obj, "get_level_values") or obj.nlevels > 1 else None
     if root == "pyarrow" and hasattr(obj, "column_names"):
         return columns_of(obj)
-    if isinstance(obj, Chunks) or root in ("pandas", "polars", "pyarrow", "cudf", "numpy", "torch", "cupy"):
+    if isinstance(obj, Chunks) or root in ("pandas", "polars", "pyarrow", "cudf"):
         return None
     if hasattr(obj, "__arrow_c_stream__") and not hasattr(obj, "__cuda_array_interface__"):
         return columns_of(obj)

@@ -17,6 +17,7 @@ import numpy as np
 
 from . import _structs as c
 from ._arrow import Exported
+from ._cuda import empty_like, facts_of
 from ._errors import ArgumentError, ColumnTypeError, UnsupportedError
 from ._types import DTYPES, FLOATS, FORMATS, NAT, TIMES, UNITS, Column, pack_bits, unpack_bits
 
@@ -42,7 +43,6 @@ class Answers:
     def array(self, dtype: np.dtype[Any], count: int) -> tuple[Any, int]:
         """An array that is not filled, with its address."""
         if self.on_device:
-            from ._cuda import empty_like
             return empty_like(self.kind, dtype, count, self.caller)
         made = np.empty(count, dtype)
         return made, made.ctypes.data
@@ -280,7 +280,9 @@ def _shape(result: int, values: Column | None, n: int) -> tuple[np.dtype[Any], i
 
 def _given(out: Any, dtype: np.dtype[Any], size: int, answers: Answers) -> tuple[Any, int]:
     """The caller's array for answers, checked."""
-    facts = getattr(out, "__cuda_array_interface__", None) if answers.on_device else None
+    facts = None
+    if answers.on_device:
+        facts = facts_of(out, type(out).__module__.partition(".")[0])
     if facts is None and not isinstance(out, np.ndarray):
         raise ColumnTypeError(f"`out` is {type(out).__name__}: give a numpy array, or one in device memory where the "
                               "probes are there")
