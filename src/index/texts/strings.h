@@ -183,6 +183,11 @@ KR_BODY uint64_t kr_strings_load(const uint8_t *bytes)
     if (((uintptr_t)bytes & 3) == 0)
         return kr_load((const uint32_t *)(const void *)bytes) |
                (uint64_t)kr_load((const uint32_t *)(const void *)(bytes + 4)) << 32;
+    if (((uintptr_t)bytes & 1) == 0) {
+        const uint16_t *pairs = (const uint16_t *)(const void *)bytes;
+        return kr_load(pairs) | (uint32_t)kr_load(pairs + 1) << 16 | (uint64_t)kr_load(pairs + 2) << 32 |
+               (uint64_t)kr_load(pairs + 3) << 48;
+    }
     for (uint32_t j = 0; j < 8; ++j)
         word |= (uint64_t)kr_load(bytes + j) << 8 * j;
 #else
@@ -268,7 +273,9 @@ KR_BODY int kr_strings_seem_equal(kr_strings_text a, kr_strings_text b)
     for (; at + 16 <= a.n; at += 16)
         if (kr_strings_differ(a.bytes + at, b.bytes + at))
             return 0;
-    return at == a.n || !kr_strings_differ(a.bytes + a.n - 16, b.bytes + a.n - 16);
+    if (a.n - at <= 8)
+        return at == a.n || kr_strings_load(a.bytes + a.n - 8) == kr_strings_load(b.bytes + a.n - 8);
+    return !kr_strings_differ(a.bytes + a.n - 16, b.bytes + a.n - 16);
 }
 
 /* The low and the high half of the product, folded. */
