@@ -323,6 +323,49 @@ KR_API kr_status kr_index_update_columns(kr_index *index, const kr_column *inser
                                          const uint32_t *insert_rows, const kr_column *delete_columns,
                                          kr_stream *stream, kr_error *err);
 
+/* ---- Versions ------------------------------------------------------------------------------ */
+
+/**
+ * Makes *next, the index as kr_index_update would leave it, and leaves `index` as it is: lookups in it go on,
+ * and so do prepared ones. docs/versions.md has an example.
+ *
+ * The two are indexes of their own. Each is destroyed by its owner when its readers are done, in any order. A
+ * version may be made of a version as often as wanted: none refers to an older one.
+ *
+ * Kinds `array`, `pivot` and `eytzinger` write all entries anew in an update, too, so a version costs what an
+ * update costs. The others copy the index and update the copy: `btree`, `hash` and `chain` their arrays,
+ * without the room that updates had left in them; `cgrx:updates=on`, which also builds its scene again. An
+ * update that changes nothing makes a copy. Dictionaries of texts are shared until one takes new texts; what
+ * kr_index_create_columns made of the columns is shared.
+ *
+ * Memory:  arrays as in kr_index_update. Both versions count against the cap, and shared memory counts once;
+ *          kr_index_info.footprint_nbytes of each counts all that it holds. In addition to both, what
+ *          kr_index_update takes. kr_index_info.peak_nbytes is what this call took.
+ * Stream:  arrays in device memory are read in the order of `stream`. Returns when done. Waits for the work
+ * on `stream` and for no lookup in `index`. Threads: any number may look up in `index` and make versions of
+ * it meanwhile; nobody may change or destroy it before the call returns. *next is seen by other threads as
+ * your program publishes it. Errors:  as kr_index_update. KR_ERR_DEVICE_MEMORY and KR_ERR_HOST_MEMORY if
+ * there is no memory for both: `index` is as it was, and *next is not written. Source:  multiversion
+ * concurrency control: Reed, "Naming and Synchronization in a Decentralized Computer System", 1978.
+ *
+ * @param insert_keys, insert_rows, delete_keys  as in kr_index_update
+ * @param next  receives the version; kr_index_destroy releases it
+ */
+KR_API kr_status kr_index_next_version(const kr_index *index, const kr_column *insert_keys,
+                                       const uint32_t *insert_rows, const kr_column *delete_keys,
+                                       kr_stream *stream, kr_index **next, kr_error *err);
+
+/**
+ * As kr_index_next_version, of an index of kr_index_create_columns.
+ *
+ * Memory, Errors:  as kr_index_update_columns, and as kr_index_next_version.
+ *
+ * @param insert_columns, insert_rows, delete_columns  as in kr_index_update_columns
+ */
+KR_API kr_status kr_index_next_version_columns(const kr_index *index, const kr_column *insert_columns,
+                                               const uint32_t *insert_rows, const kr_column *delete_columns,
+                                               kr_stream *stream, kr_index **next, kr_error *err);
+
 #ifdef __cplusplus
 }
 #endif

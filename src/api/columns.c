@@ -107,34 +107,69 @@ kr_status kr_index_create_columns(kr_device *device, const char *spec, const kr_
                : kr_index_make_columns(device, &parsed, columns, n_columns, row_ids, stream, index, err);
 }
 
+/* What a call that updates was given. */
+typedef struct update_given {
+    const char *call;
+    const kr_column *inserted, *deleted;
+    const uint32_t *rows;
+} update_given;
+
+static kr_status read_update(const kr_index *index, const update_given *g, kr_stream *stream,
+                             kr_update *wanted, kr_error *err)
+{
+    kr_status status = check_many(index, g->call, err);
+    if (status == KR_OK && g->rows && !g->inserted)
+        status = kr_fail(err, KR_ERR_ARGUMENT,
+                         "%s: insert_rows without insert_columns; give a row for each id", g->call);
+    if (status == KR_OK && g->inserted)
+        status = check_columns(index, g->inserted, index->composite->n, "insert_columns", NULL, err);
+    if (status == KR_OK && g->deleted)
+        status = check_columns(index, g->deleted, index->composite->n, "delete_columns", NULL, err);
+    if (status != KR_OK)
+        return status;
+    *wanted = (kr_update){
+        .insert_keys = {.type = index->info.type, .count = g->inserted ? g->inserted[0].count : 0},
+        .delete_keys = {.type = index->info.type, .count = g->deleted ? g->deleted[0].count : 0},
+        .insert_rows = g->rows};
+    return kr_call_check_update(index, wanted, stream, g->call, err);
+}
+
+static kr_status apply_update(kr_index *index, const update_given *g, const kr_update *wanted,
+                              kr_stream *stream, kr_error *err)
+{
+    const uint32_t n = index->composite->n;
+    return (g->inserted && kr_texts_are_among(g->inserted, n)) ||
+                   (g->deleted && kr_texts_are_among(g->deleted, n))
+               ? kr_texts_update_columns(index, g->inserted, g->deleted, wanted, stream, err)
+               : kr_index_update_columns_apply(index, g->inserted, g->deleted, wanted, stream, err);
+}
+
 kr_status kr_index_update_columns(kr_index *index, const kr_column *insert_columns,
                                   const uint32_t *insert_rows, const kr_column *delete_columns,
                                   kr_stream *stream, kr_error *err)
 {
-    kr_status status = check_many(index, "kr_index_update_columns", err);
-    if (status == KR_OK && insert_rows && !insert_columns)
-        status =
-            kr_fail(err, KR_ERR_ARGUMENT,
-                    "kr_index_update_columns: insert_rows without insert_columns; give a row for each id");
-    if (status == KR_OK && insert_columns)
-        status = check_columns(index, insert_columns, index->composite->n, "insert_columns", NULL, err);
-    if (status == KR_OK && delete_columns)
-        status = check_columns(index, delete_columns, index->composite->n, "delete_columns", NULL, err);
-    const kr_update wanted = {
-        .insert_keys = {.type = status == KR_OK ? index->info.type : 0,
-                        .count = status == KR_OK && insert_columns ? insert_columns[0].count : 0},
-        .delete_keys = {.type = status == KR_OK ? index->info.type : 0,
-                        .count = status == KR_OK && delete_columns ? delete_columns[0].count : 0},
-        .insert_rows = insert_rows};
-    if (status == KR_OK)
-        status = kr_call_check_update(index, &wanted, stream, "kr_index_update_columns", err);
+    const update_given g = {"kr_index_update_columns", insert_columns, delete_columns, insert_rows};
+    kr_update wanted;
+    const kr_status status = read_update(index, &g, stream, &wanted, err);
+    return status == KR_OK ? apply_update(index, &g, &wanted, stream, err) : status;
+}
+
+kr_status kr_index_next_version_columns(const kr_index *index, const kr_column *insert_columns,
+                                        const uint32_t *insert_rows, const kr_column *delete_columns,
+                                        kr_stream *stream, kr_index **next, kr_error *err)
+{
+    const update_given g = {"kr_index_next_version_columns", insert_columns, delete_columns, insert_rows};
+    kr_update wanted;
+    kr_index_version version;
+    const kr_status status =
+        next ? read_update(index, &g, stream, &wanted, err)
+             : kr_fail(err, KR_ERR_ARGUMENT, "kr_index_next_version_columns: next is NULL");
     if (status != KR_OK)
         return status;
-    const uint32_t n = index->composite->n;
-    return (insert_columns && kr_texts_are_among(insert_columns, n)) ||
-                   (delete_columns && kr_texts_are_among(delete_columns, n))
-               ? kr_texts_update_columns(index, insert_columns, delete_columns, &wanted, stream, err)
-               : kr_index_update_columns_apply(index, insert_columns, delete_columns, &wanted, stream, err);
+    kr_index_version_begin(index, stream, &version, err);
+    kr_work *w = &version.work;
+    KR_STEP(w, apply_update(version.made, &g, &wanted, w->stream, err));
+    return kr_index_version_end(&version, next);
 }
 
 /* ---- Lookups ------------------------------------------------------------------------------------------ */

@@ -157,29 +157,66 @@ kr_status kr_call_check_update(const kr_index *index, const kr_update *wanted, k
     return KR_OK;
 }
 
+/* What a call that updates was given. */
+typedef struct update_given {
+    const char *call, *of_columns; /* its name, and that of the call for several columns */
+    const kr_column *insert_keys;
+    const uint32_t *insert_rows;
+    const kr_column *delete_keys;
+} update_given;
+
+static kr_status read_update(const kr_index *index, const update_given *g, kr_stream *stream,
+                             kr_update *wanted, kr_error *err)
+{
+    if (!index)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: index is NULL", g->call);
+    if (g->insert_rows && !g->insert_keys)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: insert_rows without insert_keys; give a key per row id",
+                       g->call);
+    const kr_column none = {.type = index->info.type, .dictionary = index->dictionary};
+    *wanted = (kr_update){.delete_keys = g->delete_keys ? *g->delete_keys : none,
+                          .insert_keys = g->insert_keys ? *g->insert_keys : none,
+                          .insert_rows = g->insert_rows};
+    kr_status status = kr_call_check_single(index, g->of_columns, err);
+    if (status == KR_OK)
+        status = check_keys(index, &wanted->insert_keys, "insert_keys", err);
+    if (status == KR_OK)
+        status = check_keys(index, &wanted->delete_keys, "delete_keys", err);
+    return status == KR_OK ? kr_call_check_update(index, wanted, stream, g->call, err) : status;
+}
+
+static kr_status apply_update(kr_index *index, const kr_update *wanted, kr_stream *stream, kr_error *err)
+{
+    return index->texts ? kr_texts_update_index(index, wanted, stream, err)
+                        : kr_index_update_apply(index, wanted, stream, err);
+}
+
 kr_status kr_index_update(kr_index *index, const kr_column *insert_keys, const uint32_t *insert_rows,
                           const kr_column *delete_keys, kr_stream *stream, kr_error *err)
 {
-    if (!index)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_update: index is NULL");
-    if (insert_rows && !insert_keys)
-        return kr_fail(err, KR_ERR_ARGUMENT,
-                       "kr_index_update: insert_rows without insert_keys; give a key per row id");
-    const kr_column none = {.type = index->info.type, .dictionary = index->dictionary};
-    const kr_update wanted = {.delete_keys = delete_keys ? *delete_keys : none,
-                              .insert_keys = insert_keys ? *insert_keys : none,
-                              .insert_rows = insert_rows};
-    kr_status status = kr_call_check_single(index, "kr_index_update_columns", err);
-    if (status == KR_OK)
-        status = check_keys(index, &wanted.insert_keys, "insert_keys", err);
-    if (status == KR_OK)
-        status = check_keys(index, &wanted.delete_keys, "delete_keys", err);
-    if (status == KR_OK)
-        status = kr_call_check_update(index, &wanted, stream, "kr_index_update", err);
+    const update_given g = {"kr_index_update", "kr_index_update_columns", insert_keys, insert_rows,
+                            delete_keys};
+    kr_update wanted;
+    const kr_status status = read_update(index, &g, stream, &wanted, err);
+    return status == KR_OK ? apply_update(index, &wanted, stream, err) : status;
+}
+
+kr_status kr_index_next_version(const kr_index *index, const kr_column *insert_keys,
+                                const uint32_t *insert_rows, const kr_column *delete_keys, kr_stream *stream,
+                                kr_index **next, kr_error *err)
+{
+    const update_given g = {"kr_index_next_version", "kr_index_next_version_columns", insert_keys,
+                            insert_rows, delete_keys};
+    kr_update wanted;
+    kr_index_version version;
+    const kr_status status = next ? read_update(index, &g, stream, &wanted, err)
+                                  : kr_fail(err, KR_ERR_ARGUMENT, "kr_index_next_version: next is NULL");
     if (status != KR_OK)
         return status;
-    return index->texts ? kr_texts_update_index(index, &wanted, stream, err)
-                        : kr_index_update_apply(index, &wanted, stream, err);
+    kr_index_version_begin(index, stream, &version, err);
+    kr_work *w = &version.work;
+    KR_STEP(w, apply_update(version.made, &wanted, w->stream, err));
+    return kr_index_version_end(&version, next);
 }
 
 kr_status kr_index_query(const kr_index *index, kr_index_info *info, kr_error *err)

@@ -149,7 +149,8 @@ void *kr_stream_native(kr_device *device, kr_stream *stream);
 typedef struct kr_buffer {
     void *data;
     uint64_t nbytes;
-    uint32_t is_borrowed; /* 1: memory of a mapped file, read-only: neither counted nor freed */
+    uint32_t is_borrowed;       /* 1: memory of a mapped file, read-only: neither counted nor freed */
+    struct kr_holders *holders; /* of memory that versions share; NULL: it was never shared */
 } kr_buffer;
 
 /* KR_ERR_ARGUMENT for no device or a stream of another; `call` names the function. */
@@ -171,6 +172,27 @@ static inline void kr_buffer_release(kr_device *owner, kr_buffer *buffer, kr_str
     else if (buffer->data)
         kr_buffer_give_back(owner, buffer, stream);
 }
+
+/* Several objects may hold something together, which none of them changes: the last to let go releases it. */
+typedef struct kr_holders {
+    _Atomic uint32_t n;
+    _Atomic uint64_t used; /* of memory: bytes from its start that a holder has written, or is about to */
+} kr_holders;
+/* One more holder of what *holders counts, which is made with the first call. Threads may share at the same
+ * time; who lets go has no other holder's object. */
+kr_status kr_holders_join(kr_holders **holders, kr_error *err);
+/* 1: it was the last one, which now has it alone and must release it; *holders becomes NULL. */
+int kr_holders_leave(kr_holders **holders);
+/* 1: others hold it, too. */
+static inline int kr_holders_are_many(const kr_holders *holders)
+{
+    return holders && atomic_load(&((kr_holders *)holders)->n) > 1;
+}
+
+/* *shared becomes another handle of the same memory; both are released. `used` bytes of it are written. */
+kr_status kr_buffer_share(kr_buffer *buffer, uint64_t used, kr_buffer *shared, kr_error *err);
+/* 1: the caller may write behind the first `used` bytes, up to `end`: no other holder has done so. */
+int kr_buffer_extend(kr_buffer *buffer, uint64_t used, uint64_t end);
 
 /* What one call takes of a device, so that a build can tell its own peak, whatever other calls do there
  * meanwhile. It has a second handle of the caller's stream, which the call hands on instead. What is taken

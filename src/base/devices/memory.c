@@ -1,9 +1,66 @@
 /* Device memory: counted against the cap; copied, filled, pinned; where it lies. */
 #include "base/devices/device.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { ALIGNMENT = 256 };
+
+/* ---- Holders -------------------------------------------------------------------------------- */
+
+kr_status kr_holders_join(kr_holders **holders, kr_error *err)
+{
+    static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER; /* two threads may make a version at once */
+    kr_status status = KR_OK;
+    pthread_mutex_lock(&first);
+    if (!*holders) {
+        *holders = kr_host_calloc(1, sizeof **holders, "a version", err);
+        status = *holders ? KR_OK : KR_ERR_HOST_MEMORY;
+        if (*holders)
+            atomic_store(&(*holders)->n, 1);
+    }
+    if (*holders)
+        atomic_fetch_add(&(*holders)->n, 1);
+    pthread_mutex_unlock(&first);
+    return status;
+}
+
+int kr_holders_leave(kr_holders **holders)
+{
+    kr_holders *left = *holders;
+    *holders = NULL;
+    if (left && atomic_fetch_sub(&left->n, 1) > 1)
+        return 0;
+    free(left);
+    return 1;
+}
+
+kr_status kr_buffer_share(kr_buffer *buffer, uint64_t used, kr_buffer *shared, kr_error *err)
+{
+    const int is_shareable = buffer->data && !buffer->is_borrowed;
+    const kr_status status = is_shareable ? kr_holders_join(&buffer->holders, err) : KR_OK;
+    if (status != KR_OK)
+        return status;
+    uint64_t seen = is_shareable ? atomic_load(&buffer->holders->used) : UINT64_MAX;
+    while (seen < used && !atomic_compare_exchange_weak(&buffer->holders->used, &seen, used))
+        ;
+    *shared = *buffer;
+    return KR_OK;
+}
+
+int kr_buffer_extend(kr_buffer *buffer, uint64_t used, uint64_t end)
+{
+    uint64_t seen = used;
+    if (buffer->is_borrowed)
+        return 0;
+    if (!kr_holders_are_many(buffer->holders)) {
+        if (buffer->holders)
+            atomic_store(&buffer->holders->used, end);
+        return 1;
+    }
+    return atomic_compare_exchange_strong(&buffer->holders->used, &seen, end);
+}
 
 /* ---- Counting ------------------------------------------------------------------------------ */
 
@@ -161,6 +218,10 @@ void kr_buffer_give_back(kr_device *device, kr_buffer *buffer, kr_stream *stream
 {
     const kr_device_options *options = &device->options;
     void *native = kr_stream_native(device, stream);
+    if (!kr_holders_leave(&buffer->holders)) {
+        *buffer = (kr_buffer){0};
+        return;
+    }
     if (options->release)
         options->release(options->allocator_ctx, buffer->data, (size_t)buffer->nbytes, native);
     else

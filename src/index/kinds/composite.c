@@ -266,6 +266,27 @@ void kr_composite_release(kr_device *device, kr_composite *c, kr_stream *stream)
     }
 }
 
+static kr_status share_list(kr_buffer *list, kr_buffer *shared, kr_error *err)
+{
+    return kr_buffer_share(list, list->nbytes, shared, err);
+}
+
+kr_status kr_composite_share(kr_composite *c, kr_composite *shared, kr_error *err)
+{
+    kr_status status = KR_OK;
+    *shared = *c;
+    for (uint32_t j = 0; j < KR_COMPOSITE_MOST; ++j) {
+        shared->heads[j].ranks = shared->columns[j].ranks = (kr_buffer){0};
+        if (status == KR_OK)
+            status = share_list(&c->heads[j].ranks, &shared->heads[j].ranks, err);
+        if (status == KR_OK)
+            status = share_list(&c->columns[j].ranks, &shared->columns[j].ranks, err);
+        if (c->columns[j].texts)
+            shared->columns[j].texts = kr_index_texts_do.share(c->columns[j].texts);
+    }
+    return status;
+}
+
 uint64_t kr_composite_nbytes(const kr_composite *c)
 {
     uint64_t nbytes = 0;

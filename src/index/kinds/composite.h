@@ -61,6 +61,9 @@ void kr_composite_make(kr_work *work, const kr_composite_source *sources, uint32
 void kr_composite_keep(kr_work *work, kr_composite *composite);
 void kr_composite_give_lists(kr_work *work, const kr_composite *composite);
 void kr_composite_release(kr_device *device, kr_composite *composite, kr_stream *stream);
+/* *shared becomes another of the same memory and dictionaries, which is released, too, also after a failure.
+ */
+kr_status kr_composite_share(kr_composite *composite, kr_composite *shared, kr_error *err);
 
 /* ---- Keys --------------------------------------------------------------------------------------- */
 

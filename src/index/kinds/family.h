@@ -159,8 +159,16 @@ typedef struct kr_family_ops {
      * column. On failure the index is as it was. Blocks; no lookup is under way. KR_ERR_ARGUMENT for a row id
      * that is not indexed or given twice. */
     void (*set_keys)(kr_work *work, void *self, const kr_set_keys *job);
-    /* Optional (KR_CAN_UPDATE). On failure the index is as it was. No lookup is under way; the library waits
-     * for the stream afterwards. KR_ERR_UNSUPPORTED where this spec does not allow it. */
+    /* Of KR_CAN_UPDATE one of two.
+     *
+     * `next`, for families that write all entries anew: *made becomes what an update leaves, beside `self`,
+     * which is as it was; lookups may read it meanwhile. NULL if nothing changes. On failure as `build`.
+     *
+     * `update` changes `self` in place. On failure the index is as it was. No lookup is under way.
+     * KR_ERR_UNSUPPORTED where this spec does not allow it. A version is then a copy that is updated.
+     *
+     * The library waits for the stream afterwards. */
+    void (*next)(kr_work *work, const void *self, const kr_update *job, void **made);
     void (*update)(kr_work *work, void *self, const kr_update *job);
     /* Optional: fills the array, returns how many. */
     uint32_t (*counters)(const void *self, kr_counter counters[KR_COUNTERS_MOST]);

@@ -317,12 +317,43 @@ static int begin_writing(kr_work *w, kr_index *index)
     if (!kr_work_goes_on(w))
         return 0;
     kr_work_lap(w, "copy");
-    kr_device_drain(index->device);
-    kr_index_own(w, index);
+    if (!index->is_lent) { /* else nobody looks up in it yet */
+        kr_device_drain(index->device);
+        kr_index_own(w, index);
+    }
     if (!kr_work_goes_on(w))
         return 0;
     index->is_unique = 0;
     return 1;
+}
+
+/* `later` takes the place of the structure, and may be NULL: nothing has changed. */
+static void replace(kr_work *w, kr_index *index, void *later)
+{
+    const int is_done = later && kr_work_goes_on(w);
+    if (later && !is_done)
+        kr_work_finish(w);
+    void *unused = is_done && index->is_lent ? NULL : is_done ? index->self : later;
+    if (unused)
+        index->ops->destroy(index->device, unused, w->stream);
+    if (!is_done)
+        return;
+    index->self = later;
+    index->is_lent = 0;
+}
+
+/* An update of any kind, of an index that nobody looks up in or of one that is lent its structure. */
+static void change_structure(kr_work *w, kr_index *index, const kr_update *job)
+{
+    void *later = NULL;
+    if (index->ops->next) {
+        index->ops->next(w, index->self, job, &later);
+        replace(w, index, later);
+        return;
+    }
+    kr_index_version_copy(w, index);
+    if (kr_work_goes_on(w))
+        index->ops->update(w, index->self, job);
 }
 
 kr_status kr_index_set_keys_apply(kr_index *index, const uint32_t *row_ids, const kr_column *keys,
@@ -364,7 +395,7 @@ static void run_update(kr_work *w, kr_index *index, const kr_update *wanted)
                            .insert_rows = in.rows.data,
                            .next_row = (uint32_t)index->info.next_row};
     if (begin_writing(w, index))
-        index->ops->update(w, index->self, &job);
+        change_structure(w, index, &job);
     if (!kr_work_goes_on(w))
         return;
     ++index->version; /* even if waiting fails: recordings hold addresses that may be gone */
@@ -382,7 +413,8 @@ kr_status kr_index_update_apply(kr_index *index, const kr_update *wanted, kr_str
     if ((!wanted->insert_keys.count && !wanted->delete_keys.count) || index->ops->kept) {
         /* Without rows, the kind only says whether it can update. A divided index cannot. */
         kr_work only = kr_work_on(index->device, stream, err);
-        index->ops->update(&only, index->self, wanted);
+        if (index->ops->update)
+            index->ops->update(&only, index->self, wanted);
         return kr_work_end(&only);
     }
     kr_work w = begin_change(index, &c, stream, err);
@@ -429,7 +461,7 @@ void kr_index_release(kr_index *index, kr_stream *stream)
 {
     if (!index)
         return;
-    if (index->self) {
+    if (index->self && !index->is_lent) {
         kr_device_drain(index->device);
         index->ops->destroy(index->device, index->self, stream);
     }

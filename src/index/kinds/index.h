@@ -13,6 +13,7 @@ struct kr_index {
     const kr_family_ops *ops;
     kr_spec spec;
     void *self;
+    uint32_t is_lent;          /* 1: `self` is that of an older version, not changed and not destroyed here */
     void *ready;               /* event after the build; NULL on host devices */
     _Atomic uint32_t is_ready; /* 1: the event has passed, so that nobody need wait for it */
     uint64_t version;          /* raised by every change */
@@ -30,6 +31,7 @@ struct kr_index {
 
 /* What an index does with its dictionary, which is made of indexes itself (index/texts). */
 typedef struct kr_index_texts_ops {
+    struct kr_texts *(*share)(const struct kr_texts *texts); /* one more that releases it */
     void (*release)(struct kr_texts *texts, kr_stream *stream);
     uint64_t (*nbytes)(const struct kr_texts *texts);
     uint64_t (*id)(const struct kr_texts *texts);
@@ -80,6 +82,21 @@ kr_status kr_index_set_keys_apply(kr_index *index, const uint32_t *row_ids, cons
 
 /* kr_index_update with checked arguments; next_row of `wanted` is not read. Blocks. */
 kr_status kr_index_update_apply(kr_index *index, const kr_update *wanted, kr_stream *stream, kr_error *err);
+
+/* A version that is being made (version.c): an index beside an older one, whose structure it is lent until it
+ * has one of its own. A change of it is that of any index, through `work.stream`. The end is due in any
+ * case: it fails with `status` or gives a whole index to *next. Blocks. */
+typedef struct kr_index_version {
+    kr_work work;
+    kr_peak peak;
+    kr_index *made; /* NULL after a failure */
+} kr_index_version;
+void kr_index_version_begin(const kr_index *index, kr_stream *stream, kr_index_version *version,
+                            kr_error *err);
+kr_status kr_index_version_end(kr_index_version *version, kr_index **next);
+/* Before a structure is changed in place: one that is lent becomes a copy. */
+void kr_index_version_copy(kr_work *work, kr_index *index);
+
 /* The same of an index over several columns: keys of `wanted` are not read. NULL: none are inserted, or
  * deleted. */
 kr_status kr_index_update_columns_apply(kr_index *index, const kr_column *inserted, const kr_column *deleted,

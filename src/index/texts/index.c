@@ -84,6 +84,7 @@ static void check_keys(kr_work *w, const kr_index *index)
 
 extern const kr_index_texts_ops kr_index_texts_do;
 const kr_index_texts_ops kr_index_texts_do = {
+    .share = kr_texts_share,
     .release = kr_texts_release,
     .nbytes = kr_texts_nbytes,
     .id = kr_texts_id,
@@ -218,11 +219,14 @@ static uint32_t *list_rows(kr_work *w, const kr_index *index, kr_column *keys)
 static void trade(kr_index *index, kr_index *made)
 {
     kr_index kept = *made;
-    kr_device_drain(index->device);
+    if (!index->is_lent)
+        kr_device_drain(index->device);
     made->self = index->self;
+    made->is_lent = index->is_lent;
     made->ready = index->ready;
     made->mapped = index->mapped;
     index->self = kept.self;
+    index->is_lent = 0;
     index->ready = kept.ready;
     index->mapped = kept.mapped;
     index->is_unique = kept.is_unique;

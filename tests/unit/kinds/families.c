@@ -15,7 +15,7 @@ static void check_ops(const kr_kind *kind, const kr_family_ops *ops)
     assert_true(ops->program || ops->runs_on);
     assert_int_equal(ops->rays != NULL, ops->tracer != NULL);
     assert_int_equal(ops->set_keys != NULL, (kind->capabilities & KR_CAN_SET_KEYS) != 0);
-    assert_int_equal(ops->update != NULL, (kind->capabilities & KR_CAN_UPDATE) != 0);
+    assert_int_equal((ops->update != NULL) + (ops->next != NULL), (kind->capabilities & KR_CAN_UPDATE) != 0);
     /* Ranges need an order; a family that hashes has none. */
     assert_true(ops->ordered || !(kind->capabilities & KR_CAN_RANGE));
     assert_false(ops->ordered && ops->hash_seed);

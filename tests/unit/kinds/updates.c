@@ -89,6 +89,7 @@ static void create(const kr_column *keys, const uint32_t *row_ids)
     assert_int_equal(kr_index_create(f.device, "array", keys, row_ids, NULL, &f.index, NULL), KR_OK);
     f.real = f.index->ops;
     f.ops = *f.real;
+    f.ops.next = NULL;
     f.ops.update = update;
     f.ops.rows = rows;
     f.ops.counters = counters;

@@ -92,17 +92,19 @@ static void sum(kr_work *w, const void *self, const kr_sum *job)
     kr_work_run(w, &KR_W(array_sum), &params, job->n);
 }
 
-static void update(kr_work *w, void *self, const kr_update *job)
+static void next(kr_work *w, const void *self, const kr_update *job, void **made)
 {
-    array_index *index = self;
+    const array_index *index = self;
     int changed = 0;
     kr_store merged = KR_W(kr_store_update)(w, &index->store, job, &changed);
-    if (changed && kr_work_goes_on(w)) {
-        kr_store_keep(w, &merged);
-        kr_store_release(w->device, &index->store, w->stream);
-        index->store = merged;
-        set_search(w->device, index);
-    }
+    array_index *later = changed ? kr_work_object(w, sizeof *later, "an index") : NULL;
+    if (!later)
+        return;
+    kr_store_keep(w, &merged);
+    later->store = merged;
+    later->spec = index->spec;
+    set_search(w->device, later);
+    *made = later;
 }
 
 static void image(kr_image *image, const kr_image_of *of, void **self)
@@ -144,6 +146,6 @@ const kr_family_ops KR_W(array_ops) = {
     .touches = touches,
     .program = &KR_W(array_soa),
     .runs_on = kr_search_runs_on,
-    .update = update,
+    .next = next,
     .image = image,
 };

@@ -153,10 +153,9 @@ static void build(kr_work *w, const kr_build *build, void **self)
     *self = index;
 }
 
-/* The new tree is complete before it takes the place of the old one. */
-static void update(kr_work *w, void *self, const kr_update *job)
+static void next(kr_work *w, const void *self, const kr_update *job, void **made)
 {
-    eytzinger_index *index = self;
+    const eytzinger_index *index = self;
     eytzinger_merge_params params = {.merge = {.old = kr_store_entries(&index->store)},
                                      .blocks = {KR_MERGE_SHARED, 0},
                                      .old = index->tree};
@@ -169,11 +168,11 @@ static void update(kr_work *w, void *self, const kr_update *job)
     if (KR_W(kr_merge_has_changes)(&m)) {
         params.merged = eytzinger_tree_of(k_of(&index->spec), (uint32_t)m.n);
         const kr_store merged = KR_W(kr_store_merge)(&m, &index->store, slots_of(&index->spec, m.n));
-        const eytzinger_index made = index_of(w, &index->spec, merged, params.merged);
-        if (kr_work_goes_on(w)) {
-            kr_store_release(w->device, &index->store, w->stream);
-            *index = made;
-        }
+        eytzinger_index *kept = kr_work_object(w, sizeof *kept, "an index");
+        const eytzinger_index later = index_of(w, &index->spec, merged, params.merged);
+        if (kr_work_goes_on(w))
+            *kept = later;
+        *made = kept;
     }
     kr_work_lap(w, "merge");
 }
@@ -310,7 +309,7 @@ const kr_family_ops KR_W(eytzinger_ops) = {
     .touches = touches,
     .program = &KR_W(eytzinger_9),
     .runs_on = kr_search_runs_on,
-    .update = update,
+    .next = next,
     .counters = counters,
     .image = image,
 };

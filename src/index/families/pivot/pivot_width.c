@@ -136,21 +136,21 @@ static void build(kr_work *w, const kr_build *build, void **self)
     kr_work_lap(w, "pivots");
 }
 
-/* The new entries and their pivots are complete before they take the place of the old ones. */
-static void update(kr_work *w, void *self, const kr_update *job)
+static void next(kr_work *w, const void *self, const kr_update *job, void **made)
 {
-    pivot_index *index = self, made = {.spec = index->spec};
+    const pivot_index *index = self;
+    pivot_index later = {.spec = index->spec};
     int changed = 0;
-    made.store = KR_W(kr_store_update)(w, &index->store, job, &changed);
+    later.store = KR_W(kr_store_update)(w, &index->store, job, &changed);
     if (changed)
-        fill(w, &made);
-    if (changed && kr_work_goes_on(w)) {
-        keep(w, &made);
-        kr_buffer_release(w->device, &index->pivots, w->stream);
-        kr_store_release(w->device, &index->store, w->stream);
-        *index = made;
-        kr_work_lap(w, "pivots");
-    }
+        fill(w, &later);
+    pivot_index *kept = changed ? kr_work_object(w, sizeof *kept, "an index") : NULL;
+    if (!kept)
+        return;
+    keep(w, &later);
+    *kept = later;
+    *made = kept;
+    kr_work_lap(w, "pivots");
 }
 
 /* For partitioned batches, if nodes have 8 pivots. */
@@ -279,6 +279,6 @@ const kr_family_ops KR_W(pivot_ops) = {
     .touches = touches,
     .program = &KR_W(pivot_k17),
     .runs_on = kr_search_runs_on,
-    .update = update,
+    .next = next,
     .image = image,
 };
