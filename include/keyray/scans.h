@@ -279,6 +279,54 @@ KR_API kr_status kr_table_delete(kr_table *table, const uint32_t *rows, uint64_t
 KR_API kr_status kr_table_delete_where(kr_table *table, const kr_condition *condition, kr_stream *stream,
                                        uint64_t *n_deleted, kr_error *err);
 
+/* ---- Versions of tables -------------------------------------------------------------------- */
+
+/**
+ * Makes *next, the table as kr_table_append would leave it, and leaves `table` as it is: scans of it go on,
+ * and so do prepared ones. docs/versions.md has an example.
+ *
+ * The two are tables of their own. Each is destroyed by its owner when its readers are done, in any order. A
+ * version may be made of a version as often as wanted: none refers to an older one.
+ *
+ * Versions share what neither changes: the last one that has it releases it. New rows are written behind the
+ * last one of the shared columns where there is room that no version has written to, else columns are copied
+ * with more room, as kr_table_append does. Bitmaps of validity are copied. Of what the kind built, `full`
+ * copies its zones and `bindex` all; the others build it anew, as in kr_table_append. Dictionaries are shared
+ * until a version takes new texts.
+ *
+ * Memory:  columns as in kr_table_append. Shared memory counts once against the cap;
+ *          kr_table_info.footprint_nbytes of each version counts all that it holds.
+ * Stream:  columns in device memory are read in the order of `stream`. Returns when done. Waits for the work
+ *          on `stream` and for no scan of `table`.
+ * Threads: any number may scan `table` and make versions of it meanwhile; nobody may change or destroy it
+ *          before the call returns. *next is seen by other threads as your program publishes it.
+ * Errors:  as kr_table_append. `table` is as it was, and *next is not written.
+ * Source:  multiversion concurrency control: Reed, "Naming and Synchronization in a Decentralized Computer
+ *          System", 1978.
+ *
+ * @param columns, n_columns  as in kr_table_append
+ * @param next                receives the version; kr_table_destroy releases it
+ */
+KR_API kr_status kr_table_next_append(const kr_table *table, const kr_column *columns, uint32_t n_columns,
+                                      kr_stream *stream, kr_table **next, kr_error *err);
+
+/**
+ * As kr_table_next_append, with the rows deleted that kr_table_delete would delete. The version shares all
+ * but the bitmap of alive rows, one bit for each row, with `table`, also columns of the caller that `table`
+ * references.
+ *
+ * Errors:  as kr_table_delete. `table` is as it was, and *next is not written.
+ *
+ * @param rows, n, n_deleted  as in kr_table_delete
+ */
+KR_API kr_status kr_table_next_delete(const kr_table *table, const uint32_t *rows, uint64_t n,
+                                      kr_stream *stream, uint64_t *n_deleted, kr_table **next, kr_error *err);
+
+/** As kr_table_next_delete, with the rows deleted that kr_table_delete_where would delete, and its errors. */
+KR_API kr_status kr_table_next_delete_where(const kr_table *table, const kr_condition *condition,
+                                            kr_stream *stream, uint64_t *n_deleted, kr_table **next,
+                                            kr_error *err);
+
 /* ---- Facts of tables ----------------------------------------------------------------------- */
 
 /* Lists by ordinal. Names are static strings; past the last, a name is NULL and a number 0. */

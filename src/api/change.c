@@ -1,4 +1,4 @@
-/* kr_table_append, kr_table_delete, kr_table_delete_where: check the arguments. */
+/* Changes of tables, in place and as versions: check the arguments. */
 #include "table/change/change.h"
 #include "table/storage/texts.h"
 
@@ -33,18 +33,18 @@ static kr_status check_column(const kr_table *table, const kr_column *columns, u
                                            table->columns[c].dictionary, err);
 }
 
-kr_status kr_table_append(kr_table *table, const kr_column *columns, uint32_t n_columns, kr_stream *stream,
-                          kr_error *err)
+static kr_status check_append(const kr_table *table, const kr_column *columns, uint32_t n_columns,
+                              kr_stream *stream, const char *call, kr_error *err)
 {
-    kr_status status = check_table(table, stream, "kr_table_append", err);
+    kr_status status = check_table(table, stream, call, err);
     if (status != KR_OK)
         return status;
     if (!columns)
-        return kr_fail(err, KR_ERR_ARGUMENT, "kr_table_append: columns is NULL");
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: columns is NULL", call);
     if (n_columns != table->n_columns)
         return kr_fail(err, KR_ERR_ARGUMENT,
-                       "kr_table_append: %u columns for a table of %u: give one for each of its columns",
-                       n_columns, table->n_columns);
+                       "%s: %u columns for a table of %u: give one for each of its columns", call, n_columns,
+                       table->n_columns);
     for (uint32_t c = 0; c < n_columns && status == KR_OK; ++c)
         status = check_column(table, columns, c, err);
     if (status != KR_OK || !columns[0].count)
@@ -54,6 +54,31 @@ kr_status kr_table_append(kr_table *table, const kr_column *columns, uint32_t n_
                        "%llu rows and %llu more: a table holds at most 4294967294, deleted rows included; "
                        "create another, of the rows that are alive",
                        (unsigned long long)table->n_rows, (unsigned long long)columns[0].count);
+    return KR_OK;
+}
+
+static kr_status check_delete(const kr_table *table, const uint32_t *rows, uint64_t n, kr_stream *stream,
+                              const char *call, kr_error *err)
+{
+    char what[48];
+    snprintf(what, sizeof what, "%s: rows", call);
+    kr_status status = check_table(table, stream, call, err);
+    if (status == KR_OK && n && !rows)
+        status =
+            kr_fail(err, KR_ERR_ARGUMENT, "%s: %llu row ids, but rows is NULL", call, (unsigned long long)n);
+    if (status == KR_OK && (uintptr_t)rows % sizeof *rows)
+        status = kr_fail(err, KR_ERR_ARGUMENT, "%s: rows is not aligned to 4 bytes", call);
+    return status == KR_OK ? kr_pointer_check(table->device, rows, what, NULL, err) : status;
+}
+
+/* ---- In place --------------------------------------------------------------------------------- */
+
+kr_status kr_table_append(kr_table *table, const kr_column *columns, uint32_t n_columns, kr_stream *stream,
+                          kr_error *err)
+{
+    const kr_status status = check_append(table, columns, n_columns, stream, "kr_table_append", err);
+    if (status != KR_OK || !columns[0].count)
+        return status;
     kr_work work = kr_work_on(table->device, stream, err);
     kr_change_append_rows(&work, table, columns);
     return kr_work_end(&work);
@@ -62,14 +87,7 @@ kr_status kr_table_append(kr_table *table, const kr_column *columns, uint32_t n_
 kr_status kr_table_delete(kr_table *table, const uint32_t *rows, uint64_t n, kr_stream *stream,
                           uint64_t *n_deleted, kr_error *err)
 {
-    kr_status status = check_table(table, stream, "kr_table_delete", err);
-    if (status == KR_OK && n && !rows)
-        status = kr_fail(err, KR_ERR_ARGUMENT, "kr_table_delete: %llu row ids, but rows is NULL",
-                         (unsigned long long)n);
-    if (status == KR_OK && (uintptr_t)rows % sizeof *rows)
-        status = kr_fail(err, KR_ERR_ARGUMENT, "kr_table_delete: rows is not aligned to 4 bytes");
-    if (status == KR_OK)
-        status = kr_pointer_check(table->device, rows, "kr_table_delete: rows", NULL, err);
+    const kr_status status = check_delete(table, rows, n, stream, "kr_table_delete", err);
     if (status == KR_OK && !n && n_deleted)
         *n_deleted = 0;
     if (status != KR_OK || !n)
@@ -88,4 +106,69 @@ kr_status kr_table_delete_where(kr_table *table, const kr_condition *condition, 
     kr_work work = kr_work_on(table->device, stream, err);
     kr_change_delete_selected(&work, table, condition, n_deleted);
     return kr_work_end(&work);
+}
+
+/* ---- As versions ------------------------------------------------------------------------------ */
+
+static kr_status check_next(kr_table **next, const char *call, kr_error *err)
+{
+    return next ? KR_OK : kr_fail(err, KR_ERR_ARGUMENT, "%s: next is NULL", call);
+}
+
+static kr_status end_version(kr_work *work, kr_table *made, kr_table **next)
+{
+    const kr_status status = kr_work_end(work);
+    if (status == KR_OK)
+        *next = made;
+    else
+        kr_table_destroy(made);
+    return status;
+}
+
+kr_status kr_table_next_append(const kr_table *table, const kr_column *columns, uint32_t n_columns,
+                               kr_stream *stream, kr_table **next, kr_error *err)
+{
+    kr_status status = check_append(table, columns, n_columns, stream, "kr_table_next_append", err);
+    if (status == KR_OK)
+        status = check_next(next, "kr_table_next_append", err);
+    if (status != KR_OK)
+        return status;
+    kr_work work = kr_work_on(table->device, stream, err);
+    kr_table *made = kr_table_version_make(&work, table);
+    if (made && columns[0].count)
+        kr_change_append_rows(&work, made, columns);
+    return end_version(&work, made, next);
+}
+
+kr_status kr_table_next_delete(const kr_table *table, const uint32_t *rows, uint64_t n, kr_stream *stream,
+                               uint64_t *n_deleted, kr_table **next, kr_error *err)
+{
+    uint64_t deleted = 0;
+    kr_status status = check_delete(table, rows, n, stream, "kr_table_next_delete", err);
+    if (status == KR_OK)
+        status = check_next(next, "kr_table_next_delete", err);
+    if (status != KR_OK)
+        return status;
+    kr_work work = kr_work_on(table->device, stream, err);
+    kr_table *made = kr_table_version_make(&work, table);
+    if (made && n)
+        kr_change_delete_rows(&work, made, rows, n, &deleted);
+    if (n_deleted && kr_work_goes_on(&work))
+        *n_deleted = deleted;
+    return end_version(&work, made, next);
+}
+
+kr_status kr_table_next_delete_where(const kr_table *table, const kr_condition *condition, kr_stream *stream,
+                                     uint64_t *n_deleted, kr_table **next, kr_error *err)
+{
+    kr_status status = check_table(table, stream, "kr_table_next_delete_where", err);
+    if (status == KR_OK)
+        status = check_next(next, "kr_table_next_delete_where", err);
+    if (status != KR_OK)
+        return status;
+    kr_work work = kr_work_on(table->device, stream, err);
+    kr_table *made = kr_table_version_make(&work, table);
+    if (made)
+        kr_change_delete_selected(&work, made, condition, n_deleted);
+    return end_version(&work, made, next);
 }

@@ -67,10 +67,20 @@ static kr_status change_once(kr_table *table, int change, const kr_column *colum
     const uint32_t rows[] = {0, 7, (uint32_t)column->count + 3, 7};
     const kr_column more[] = {*column, as_integers(column)};
     kr_table_info before = {.struct_size = sizeof before}, after = before;
+    kr_table *next = NULL;
     CHECK(kr_table_query(table, &before, NULL) == KR_OK);
-    const kr_status status = change % 3 == 0   ? kr_table_append(table, more, 2, NULL, err)
-                             : change % 3 == 1 ? kr_table_delete(table, rows, 4, NULL, NULL, err)
-                                               : kr_table_delete_where(table, condition, NULL, NULL, err);
+    kr_status status = change % 3 == 0 ? kr_table_next_append(table, more, 2, NULL, &next, err)
+                       : change % 3 == 1
+                           ? kr_table_next_delete(table, rows, 4, NULL, NULL, &next, err)
+                           : kr_table_next_delete_where(table, condition, NULL, NULL, &next, err);
+    CHECK(!next == (status != KR_OK));
+    if (!status)
+        status = kr_table_validate(next, err);
+    kr_table_destroy(next);
+    if (!status)
+        status = change % 3 == 0   ? kr_table_append(table, more, 2, NULL, err)
+                 : change % 3 == 1 ? kr_table_delete(table, rows, 4, NULL, NULL, err)
+                                   : kr_table_delete_where(table, condition, NULL, NULL, err);
     if (status) {
         CHECK(kr_table_query(table, &after, NULL) == KR_OK && kr_table_validate(table, NULL) == KR_OK);
         CHECK(after.rows == before.rows && after.alive_rows == before.alive_rows &&

@@ -26,6 +26,32 @@ void kr_image_refuse(kr_image *image, const char *format, ...)
                                  image->source ? image->source->name : "the image", text));
 }
 
+/* ---- Copies ----------------------------------------------------------------------------------- */
+
+static void fill_again(kr_image *image, const kr_field *field, kr_buffer *buffer)
+{
+    kr_work *w = image->work;
+    KR_STEP(w, kr_buffer_allocate(w->device, field->value, w->stream, field->name,
+                                  "a version lies beside the older one; destroy versions that nobody reads",
+                                  buffer, w->err));
+    kr_work_copy(w, buffer->data, field->data, field->value);
+}
+
+static void read_again(kr_image *image, const kr_field *field, void *to)
+{
+    (void)image;
+    memcpy(to, field->data, field->value);
+}
+
+kr_image_source kr_image_again(const kr_image *saved, const char *name)
+{
+    return (kr_image_source){.fields = saved->list.fields,
+                             .n = saved->list.n,
+                             .name = name,
+                             .fill = fill_again,
+                             .read = read_again};
+}
+
 /* ---- Names ------------------------------------------------------------------------------------ */
 
 static void fail_name(kr_image *image, const char *name)

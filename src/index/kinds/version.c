@@ -2,27 +2,8 @@
 #include "base/image/saved.h"
 #include "index/kinds/index.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- Copies of structures --------------------------------------------------------------------- */
 
-static void fill(kr_image *image, const kr_field *field, kr_buffer *buffer)
-{
-    kr_work *w = image->work;
-    KR_STEP(w, kr_buffer_allocate(w->device, field->value, w->stream, field->name,
-                                  "a version lies beside the older one; destroy versions that nobody reads",
-                                  buffer, w->err));
-    kr_work_copy(w, buffer->data, field->data, field->value);
-}
-
-static void read(kr_image *image, const kr_field *field, void *to)
-{
-    (void)image;
-    memcpy(to, field->data, field->value);
-}
-
-/* What the structure keeps is noted as for a file, and loaded from where it lies. */
 void kr_index_version_copy(kr_work *w, kr_index *index)
 {
     const kr_image_of of = {.spec = &index->spec, .type = (uint32_t)index->info.type};
@@ -31,11 +12,7 @@ void kr_index_version_copy(kr_work *w, kr_index *index)
         return;
     kr_image from = kr_image_to_save(w);
     index->ops->image(&from, &of, &index->self);
-    const kr_image_source source = {.fields = from.list.fields,
-                                    .n = from.list.n,
-                                    .name = "the older version",
-                                    .fill = fill,
-                                    .read = read};
+    const kr_image_source source = kr_image_again(&from, "the older version");
     kr_image to = kr_image_to_load(w, &source);
     if (kr_work_goes_on(w))
         index->ops->image(&to, &of, &made);

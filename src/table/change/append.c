@@ -83,7 +83,9 @@ static void put_validity(growth *g, uint32_t c)
                             .count = more->count,
                             .validity = more->validity,
                             .validity_offset = more->validity_offset};
-    const int is_fresh = g->moves || !old->validity;
+    /* Versions may read the byte of the last rows. */
+    const int is_fresh =
+        g->moves || !old->validity || kr_holders_are_many(table->residents[c].validity.holders);
     kr_resident there = {0};
     if (!old->validity && !more->validity)
         return;
@@ -113,13 +115,24 @@ static void put_alive(growth *g)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
+/* 1: the columns have room that no version has written to. */
+static int claim_room(kr_table *table, uint64_t n_rows)
+{
+    int is_there = table->room >= n_rows;
+    for (uint32_t c = 0; c < table->n_columns && is_there; ++c) {
+        const uint64_t each = kr_type_nbytes(table->columns[c].type);
+        is_there = kr_buffer_extend(&table->residents[c].data, table->n_rows * each, n_rows * each);
+    }
+    return is_there;
+}
+
 static void open_growth(kr_work *work, kr_table *table, const kr_column *more, growth *g)
 {
     *g = (growth){.work = work, .table = table, .n_rows = table->n_rows + more[0].count};
     kr_change_open_texts(work, table, more, &g->texts);
     g->more = g->texts.more;
     /* Codes that change move, too: what is there stays until nothing can fail. */
-    g->moves = table->room < g->n_rows || g->texts.is_grown;
+    g->moves = g->texts.is_grown || (kr_work_goes_on(work) && !claim_room(table, g->n_rows));
     g->room = table->room < g->n_rows ? room_for(g->n_rows) : table->room;
     g->columns = kr_work_array(work, table->n_columns, sizeof *g->columns, "a longer table");
     g->fresh = kr_work_array(work, table->n_columns, sizeof *g->fresh, "a longer table");
@@ -190,9 +203,10 @@ static void rebuild(const growth *g)
     const int is_done = kr_work_goes_on(work);
     if (!is_done)
         kr_device_drain(table->device);
-    void *unused = is_done ? table->self : made;
-    if (unused)
-        table->ops->destroy(table->device, unused, work->stream);
+    if (is_done)
+        kr_table_version_leave(table, work->stream);
+    else if (made)
+        table->ops->destroy(table->device, made, work->stream);
     if (is_done)
         table->self = made;
 }
@@ -200,10 +214,13 @@ static void rebuild(const growth *g)
 static void extend(const growth *g)
 {
     const kr_append_job job = {.n_rows_before = g->table->n_rows, .n_rows = g->n_rows, .columns = g->columns};
-    if (g->table->ops->append && !g->texts.is_grown)
-        g->table->ops->append(g->work, g->table->self, &job);
-    else
+    if (!g->table->ops->append || g->texts.is_grown) {
         rebuild(g);
+        return;
+    }
+    kr_table_version_part(g->work, g->table);
+    if (kr_work_goes_on(g->work))
+        g->table->ops->append(g->work, g->table->self, &job);
 }
 
 void kr_change_append_rows(kr_work *work, kr_table *table, const kr_column *columns)

@@ -44,19 +44,24 @@ static void close_deletion(deletion *d)
         kr_table_finish(work, d->table, &d->watch, peak_nbytes);
 }
 
-/* The table gets a bitmap of rows with its first deletion, with as much room as its columns have. */
+/* The table gets a bitmap of rows with its first deletion, with as much room as its columns have, and another
+ * one where versions share it. */
 static void open_alive(const deletion *d)
 {
     kr_work *work = d->work;
     kr_table *table = d->table;
+    kr_buffer old = table->alive;
     const uint64_t room = table->room > table->n_rows ? table->room : table->n_rows;
-    if (table->alive.data)
+    if (old.data && !old.is_borrowed && !kr_holders_are_many(old.holders))
         return;
     const kr_buffer made =
         kr_work_buffer(work, kr_scans_bitmap_words(room) * sizeof(uint32_t), "a bitmap of rows", NULL);
     kr_work_fill(work, made.data, 0xFF, made.nbytes);
-    if (kr_work_goes_on(work))
-        table->alive = kr_work_keep(work, made.data);
+    kr_work_copy(work, made.data, old.data, old.nbytes < made.nbytes ? old.nbytes : made.nbytes);
+    if (!kr_work_goes_on(work))
+        return;
+    table->alive = kr_work_keep(work, made.data);
+    kr_buffer_release(table->device, &old, work->stream);
 }
 
 /* Counts the rows of d->doomed and deletes them. */
@@ -69,7 +74,7 @@ static void delete_doomed(deletion *d, uint64_t *n_deleted)
     KR_STEP(work, kr_device_report(table->device, "delete", table->n_rows, 0.5, work->err));
     kr_selected_count(work, &doomed, d->counter);
     kr_work_read(work, &count, d->counter, sizeof count);
-    if (count)
+    if (count && !kr_holders_are_many(table->self_holders))
         kr_table_own(work, table);
     if (count)
         open_alive(d);

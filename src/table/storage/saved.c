@@ -307,6 +307,7 @@ void kr_table_own(kr_work *work, kr_table *table)
     if (!table->saved || !kr_work_goes_on(work))
         return;
     kr_device_drain(table->device);
+    kr_table_version_part(work, table); /* other versions read what is borrowed */
     kr_image_own(work, walk_to_own, table);
     if (!kr_work_goes_on(work))
         return;

@@ -223,19 +223,14 @@ void kr_table_destroy(kr_table *table)
     if (!table)
         return;
     kr_device_drain(table->device);
-    if (table->self)
-        table->ops->destroy(table->device, table->self, NULL);
-    for (uint32_t c = 0; c < table->n_columns; ++c) {
-        if (table->residents)
-            kr_column_resident_release(table->device, table->residents + c, NULL);
-        if (table->names)
-            free(table->names[c]);
-    }
+    kr_table_version_leave(table, NULL);
+    for (uint32_t c = 0; table->residents && c < table->n_columns; ++c)
+        kr_column_resident_release(table->device, table->residents + c, NULL);
+    kr_table_version_leave_names(table);
     kr_buffer_release(table->device, &table->alive, NULL);
     kr_table_release_texts(table);
     if (table->saved)
         kr_saved_release(table->saved);
-    free(table->names);
     free(table->units);
     free(table->columns);
     free(table->residents);

@@ -12,6 +12,7 @@ struct kr_table {
     const kr_scan_ops *ops;
     kr_spec spec;
     void *self;
+    kr_holders *self_holders; /* versions that have it; NULL: this table alone */
     uint64_t n_rows;
     uint32_t n_columns;
     kr_resident *residents; /* what of the columns is a copy */
@@ -20,6 +21,7 @@ struct kr_table {
     kr_buffer alive;        /* a bitmap, if rows were deleted; bits past the last row are 1 */
     uint64_t n_alive;
     char **names;
+    kr_holders *names_holders; /* likewise; structures point to names */
     kr_table_options options;
     kr_table_dictionary *dictionaries; /* room for one for each column */
     uint32_t *dictionary_of;           /* of each column one more than which it has; 0: none */
@@ -58,6 +60,16 @@ kr_status kr_table_runs_on(const kr_scan_ops *ops, kr_device *device, const kr_s
 void kr_table_make(kr_work *work, const kr_table_job *job, kr_table **table);
 /* The columns are those of the job, their data not read. */
 kr_status kr_table_need(const kr_table_job *job, kr_need *need, kr_error *err);
+
+/* A version (version.c): a table beside an older one, with which it shares columns, bitmaps, dictionaries and
+ * the structure. NULL after a failure. */
+kr_table *kr_table_version_make(kr_work *work, const kr_table *table);
+/* Before a structure changes in place: one that is shared becomes a copy. */
+void kr_table_version_part(kr_work *work, kr_table *table);
+/* Lets go of the structure, of names; the last version destroys them. */
+void kr_table_version_leave(kr_table *table, kr_stream *stream);
+void kr_table_version_leave_names(kr_table *table);
+
 /* What a build gets. */
 kr_table_build kr_table_build_of(const kr_table *table, const kr_column *columns, uint64_t n_rows);
 /* Fills in what a call reports, and waits: scans need not. */
