@@ -28,11 +28,11 @@ extern "C" {
  * allocation refuses a stream that is being captured, before it breaks the capture.
  *
  * Lifetime: the index or table, all arrays and this object must outlive every run and every
- *          replay; destroy it before its device. After the index or the table has changed, kr_prepared_run is
- *          KR_ERR_ARGUMENT; a graph that was captured before must not be replayed any more, and nothing can
- *          notice if it is.
- * Threads: one at a time; a second one is refused with KR_ERR_ARGUMENT. Runs share the scratch memory: put
- *          them on one stream, or order them. Replays of a graph count as runs.
+ *          replay; destroy it before its device. After the index or the table has changed or was destroyed,
+ *          kr_prepared_run is KR_ERR_ARGUMENT, until it is bound again (kr_prepared_rebind); a graph that was
+ * captured before must not be replayed any more, and nothing can notice if it is. Threads: one at a time; a
+ * second one is refused with KR_ERR_ARGUMENT. Runs share the scratch memory: put them on one stream, or order
+ * them. Replays of a graph count as runs.
  */
 typedef struct kr_prepared kr_prepared;
 
@@ -107,6 +107,38 @@ KR_API int kr_prepared_is_recorded(const kr_prepared *prepared);
 
 /** Bytes of device memory that it holds. */
 KR_API uint64_t kr_prepared_scratch_nbytes(const kr_prepared *prepared);
+
+/**
+ * Binds a prepared lookup to another index, as a version (kr_index_next_version) of the one that it has:
+ * later runs ask `next`. Columns of probes and sink stay. Looks everything up once in `next`, so all arrays
+ * must be there, and the sink is written.
+ *
+ * The scratch memory stays where it suffices for `next`, which takes none then; else it is replaced. On a GPU
+ * the recording is made anew. The index that it was bound to may be destroyed before, and is not read. On an
+ * error the lookup is bound as it was.
+ *
+ * Memory:  up to a second block of scratch memory while the call lasts, if the sizes of its parts differ.
+ * Stream:  none; the call blocks until its work is done. Runs that were enqueued are waited for.
+ * Threads: as kr_prepared_run; a graph of the caller's that captured a run must be captured again.
+ * Errors:  those of preparing; KR_ERR_ARGUMENT (another device, kind or number of columns, too few values for
+ *          the row ids of `next`, a scan) and KR_ERR_TYPE (keys of another type, codes of another
+ * dictionary); the text says what differs. Source:  as kr_index_next_version.
+ *
+ * @param next  an index of the same device, kind, key type and number of columns; not of keep=host on a GPU
+ */
+KR_API kr_status kr_prepared_rebind(kr_prepared *prepared, kr_index *next, kr_error *err);
+
+/**
+ * Binds a prepared scan to another table, as a version of the one that it has, as kr_prepared_rebind.
+ * Conditions are not planned anew: columns must have the types, the dictionaries and validity or none as when
+ * they were planned. Where a sink is a bitmap or `alive` was given, `next` must have as many rows.
+ *
+ * Memory:  a second block of scratch memory while the call lasts.
+ * Errors:  as kr_prepared_rebind.
+ *
+ * @param next  a table of the same device, kind and columns
+ */
+KR_API kr_status kr_prepared_rebind_table(kr_prepared *prepared, kr_table *next, kr_error *err);
 
 /** Releases it, with its scratch memory. Waits for all work of the device. */
 KR_API void kr_prepared_destroy(kr_prepared *prepared);

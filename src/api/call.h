@@ -37,6 +37,8 @@ kr_status kr_call_check_batch(const kr_index *index, const kr_wanted *w, kr_stre
 /* The same of probes for an index over several columns, which become *probes. */
 kr_status kr_call_check_columns(const kr_index *index, const kr_column_probes *given, kr_stream *stream,
                                 int *reaches, kr_composite_probes *probes, kr_error *err);
+/* The same of columns that were checked for another such index. */
+kr_status kr_call_check_kept(const kr_index *index, const kr_composite_probes *probes, kr_error *err);
 /* KR_ERR_ARGUMENT for an index over several columns; `instead` is the call for it. */
 kr_status kr_call_check_single(const kr_index *index, const char *instead, kr_error *err);
 /* What does not depend on the keys that are inserted and deleted, but for their numbers. `call` names it. */

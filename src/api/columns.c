@@ -250,6 +250,14 @@ kr_status kr_call_check_columns(const kr_index *index, const kr_column_probes *g
     return status == KR_OK ? kr_texts_check_columns(index, probes, err) : status;
 }
 
+kr_status kr_call_check_kept(const kr_index *index, const kr_composite_probes *probes, kr_error *err)
+{
+    kr_status status = check_columns(index, probes->columns, probes->n, "the prepared probes", NULL, err);
+    if (status == KR_OK && probes->has_upper)
+        status = check_type(index, &probes->upper, probes->n - 1, "the prepared upper bounds", err);
+    return status == KR_OK ? kr_texts_check_columns(index, probes, err) : status;
+}
+
 /* A work has no room for the copies of so many columns. */
 static void bring(kr_work *w, const kr_column *column, kr_resident *copy, kr_column *here)
 {

@@ -2,6 +2,7 @@
 #include "api/prepared.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct kr_prepared {
     kr_device *device;
@@ -28,12 +29,13 @@ static kr_status run_and_wait(kr_prepared *p, kr_error *err)
     return status == KR_OK ? end : status;
 }
 
-/* The first run shows what scratch memory there is, the second fills constants. */
-static kr_status settle(kr_prepared *p, kr_error *err)
+/* The first run shows what scratch memory there is, the second fills constants. `spare`: memory that may do;
+ * or NULL. */
+static kr_status settle(kr_prepared *p, kr_arena *spare, kr_error *err)
 {
     kr_status status = run_and_wait(p, err);
     if (status == KR_OK)
-        status = kr_arena_settle(&p->arena, err);
+        status = kr_arena_settle(&p->arena, spare, err);
     if (status == KR_OK && kr_arena_has_constants(&p->arena))
         status = run_and_wait(p, err);
     kr_arena_filled(&p->arena);
@@ -67,7 +69,7 @@ kr_status kr_prepared_make(kr_device *device, const kr_prepared_ops *ops, void *
     }
     *made = (kr_prepared){.device = device, .ops = ops, .call = call, .arena = {.device = device}};
     atomic_flag_clear(&made->busy);
-    const kr_status status = settle(made, err);
+    const kr_status status = settle(made, NULL, err);
     if (status != KR_OK) {
         kr_prepared_destroy(made);
         return status;
@@ -100,6 +102,68 @@ kr_status kr_prepared_run(kr_prepared *prepared, kr_stream *stream, kr_error *er
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "another thread runs what was prepared; prepare one for each thread");
     status = run(prepared, stream, err);
+    atomic_flag_clear(&prepared->busy);
+    return status;
+}
+
+/* ---- Another target ----------------------------------------------------------------------------- */
+
+/* A run in the scratch memory that there is, and in other memory where that does not do. Constants may be
+ * others, and if this fails those that there are must stay. */
+static kr_status settle_again(kr_prepared *p, kr_error *err)
+{
+    kr_arena before = p->arena;
+    if (!kr_arena_has_constants(&before)) {
+        const kr_status status = run_and_wait(p, err);
+        if (status == KR_OK || !p->arena.misfits)
+            return status;
+        p->arena.misfits = 0;
+        before = p->arena;
+    }
+    p->arena = (kr_arena){.device = p->device};
+    const kr_status status = settle(p, &before, err);
+    if (status == KR_OK) {
+        kr_arena_release(&before);
+        return KR_OK;
+    }
+    kr_arena_release(&p->arena);
+    p->arena = before;
+    return status;
+}
+
+static kr_status bind(kr_prepared *p, void *target, void *before, kr_error *err)
+{
+    memcpy(before, p->call, p->ops->nbytes);
+    kr_status status = p->ops->rebind(p->call, target, err);
+    if (status != KR_OK)
+        return status;
+    kr_device_drain(p->device); /* runs that still use the scratch memory */
+    status = settle_again(p, err);
+    if (status != KR_OK) {
+        p->ops->let_go(p->call);
+        memcpy(p->call, before, p->ops->nbytes);
+        return status;
+    }
+    p->ops->let_go(before);
+    if (p->recording)
+        p->device->ops->recording_destroy(p->device, p->recording);
+    p->recording = NULL;
+    record(p);
+    return KR_OK;
+}
+
+kr_status kr_prepared_bind(kr_prepared *prepared, const kr_prepared_ops *ops, void *target, kr_error *err)
+{
+    if (!prepared || !target)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: %s is NULL", ops->call, prepared ? "next" : "prepared");
+    if (prepared->ops != ops)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: %s was prepared; use %s", ops->call, prepared->ops->what,
+                       prepared->ops->call);
+    if (atomic_flag_test_and_set(&prepared->busy))
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: another thread runs what was prepared", ops->call);
+    void *before = kr_host_calloc(1, ops->nbytes, "prepared work", err);
+    const kr_status status = before ? bind(prepared, target, before, err) : KR_ERR_HOST_MEMORY;
+    free(before);
     atomic_flag_clear(&prepared->busy);
     return status;
 }

@@ -8,16 +8,26 @@
 
 #include <stdlib.h>
 
+/* What an index must be like for what was prepared of another. */
+typedef struct signature {
+    const kr_kind *kind;
+    kr_type type; /* of keys, as callers see them */
+    uint32_t n_columns;
+} signature;
+
 typedef struct prepared_lookup {
     kr_call call;
     kr_sink sink;
     kr_column lower, upper, values;
     kr_composite_probes probes; /* of an index over several columns, instead of lower and upper */
-    kr_wanted texts;            /* of these two; lower NULL: they are no texts */
+    kr_wanted wanted;           /* of these */
+    int has_texts;              /* 1: lower and upper are texts, which runs make codes of */
     kr_nearest_options nearest;
     kr_buffer buffers[KR_COMPOSITE_MOST + 1]; /* kr_texts_keep_probes; of upper bounds the last */
     kr_device *device;
-    uint64_t version; /* of the index */
+    signature like;
+    kr_holders *life; /* of the index, which may be gone */
+    uint64_t version; /* likewise */
 } prepared_lookup;
 
 static kr_status check_memory(const kr_index *index, const kr_sink *sink, int probes, int out, kr_error *err)
@@ -74,8 +84,9 @@ static kr_status keep_all(prepared_lookup *p, const kr_composite_probes *probes,
 }
 
 /* The columns as the caller gave them, kept here. */
-static kr_status keep_columns(prepared_lookup *p, const kr_wanted *w, kr_wanted *kept, kr_error *err)
+static kr_status keep_columns(prepared_lookup *p, const kr_wanted *w, kr_error *err)
 {
+    kr_wanted *kept = &p->wanted;
     *kept = *w;
     kept->enqueues = 1;
     kr_status status =
@@ -94,8 +105,7 @@ static kr_status keep_columns(prepared_lookup *p, const kr_wanted *w, kr_wanted 
         p->nearest.struct_size = sizeof p->nearest;
         kept->nearest = &p->nearest;
     }
-    if (kr_strings_are(w->lower->type) && !w->probes)
-        p->texts = *kept;
+    p->has_texts = kr_strings_are(w->lower->type) && !w->probes;
     if (p->sink.values) {
         p->values = *p->sink.values;
         p->sink.values = &p->values;
@@ -103,16 +113,20 @@ static kr_status keep_columns(prepared_lookup *p, const kr_wanted *w, kr_wanted 
     return status;
 }
 
-static kr_status open_lookup(prepared_lookup *p, const kr_wanted *wanted, kr_error *err)
+/* Columns are kept. */
+static kr_status open_lookup(prepared_lookup *p, kr_index *index, kr_error *err)
 {
-    kr_work w = kr_work_on(p->call.index->device, NULL, err);
-    kr_wanted kept;
-    KR_STEP(&w, keep_columns(p, wanted, &kept, err));
-    kr_call_open(&w, &p->call, &kept, NULL, 0);
+    kr_work w = kr_work_on(index->device, NULL, err);
+    p->call = (kr_call){.index = index};
+    kr_call_open(&w, &p->call, &p->wanted, NULL, 0);
     p->call.query.limit = p->sink.limit;
     p->call.query.order = p->sink.order;
-    p->version = p->call.index->version;
     KR_STEP(&w, check_limits(p, err));
+    KR_STEP(&w, kr_holders_join(&index->life, err));
+    if (kr_work_goes_on(&w)) {
+        p->life = index->life;
+        p->version = index->version;
+    }
     return kr_call_close(&w);
 }
 
@@ -122,9 +136,15 @@ static kr_status check_run(const void *call, kr_stream *stream, kr_error *err)
 {
     const prepared_lookup *p = call;
     const kr_index *index = p->call.index;
-    if (p->version != index->version)
+    if (kr_holders_are_over(p->life))
         return kr_fail(err, KR_ERR_ARGUMENT,
-                       "the index has changed since the lookup was prepared; prepare it again");
+                       "the index of the prepared lookup was destroyed; bind it to another version "
+                       "(kr_prepared_rebind), or destroy it");
+    if (p->version != index->version)
+        return kr_fail(
+            err, KR_ERR_ARGUMENT,
+            "the index has changed since the lookup was prepared; prepare it again, or bind it anew "
+            "(kr_prepared_rebind)");
     return index->ops->rays ? kr_stream_refuse_capture(index->device, stream, "a lookup that casts rays", err)
                             : KR_OK;
 }
@@ -138,8 +158,8 @@ static void enqueue(kr_work *work, void *call)
         kr_texts_make_columns(work, p->call.index, &p->probes, 1, &codes);
         kr_query_make_composite(work, p->call.index, &codes, c.keys, &c.query);
     }
-    if (p->texts.lower) /* the bytes may have changed */
-        kr_call_make_query(work, &c, &p->texts);
+    if (p->has_texts) /* the bytes may have changed */
+        kr_call_make_query(work, &c, &p->wanted);
     c.query.limit = p->sink.limit;
     c.query.order = p->sink.order;
     if (!kr_work_goes_on(work))
@@ -162,10 +182,80 @@ static void close_lookup(void *call)
     prepared_lookup *p = call;
     for (uint32_t j = KR_COMPOSITE_MOST + 1; j-- > 0;)
         kr_buffer_release(p->device, &p->buffers[j], NULL);
+    (void)kr_holders_leave(&p->life);
     free(p);
 }
 
-static const kr_prepared_ops lookup_ops = {check_run, enqueue, is_recordable, close_lookup};
+/* ---- Another index ---------------------------------------------------------------------------- */
+
+static signature signature_of(const kr_index *index)
+{
+    return (signature){index->spec.kind, kr_index_type(index), index->info.n_columns};
+}
+
+static kr_status check_like(const prepared_lookup *p, const kr_index *next, kr_error *err)
+{
+    static const char call[] = "kr_prepared_rebind";
+    const signature has = signature_of(next), *like = &p->like;
+    if (next->device != p->device)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: next is on another device than the lookup, '%s'", call,
+                       p->device->name);
+    if (has.kind != like->kind)
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s: next is of kind '%s', the lookup was prepared for '%s'",
+                       call, has.kind->name, like->kind->name);
+    if (has.n_columns != like->n_columns)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "%s: next has %u columns, the lookup was prepared for %u (0: an index of one column)",
+                       call, has.n_columns, like->n_columns);
+    if (has.type != like->type)
+        return kr_fail(err, KR_ERR_TYPE, "%s: next has keys of %s, the lookup was prepared for %s", call,
+                       kr_type_name(has.type), kr_type_name(like->type));
+    return KR_OK;
+}
+
+static kr_status rebind(void *call, void *target, kr_error *err)
+{
+    prepared_lookup *p = call;
+    kr_index *next = target;
+    kr_sink used = {0};
+    int reaches = 1;
+    kr_status status = check_like(p, next, err);
+    if (status == KR_OK)
+        status = refuse_divided(next, err);
+    if (status == KR_OK)
+        status = p->wanted.probes ? kr_call_check_kept(next, &p->probes, err)
+                                  : kr_call_check_batch(next, &p->wanted, NULL, &reaches, err);
+    if (status == KR_OK)
+        status = kr_call_read_sink(next, &p->sink, p->lower.count, &used, &reaches, err);
+    if (status != KR_OK)
+        return status;
+    const prepared_lookup before = *p;
+    status = open_lookup(p, next, err);
+    if (status != KR_OK)
+        *p = before;
+    return status;
+}
+
+static void let_go(const void *call)
+{
+    kr_holders *life = ((const prepared_lookup *)call)->life;
+    (void)kr_holders_leave(&life);
+}
+
+static const kr_prepared_ops lookup_ops = {.check = check_run,
+                                           .enqueue = enqueue,
+                                           .is_recordable = is_recordable,
+                                           .close = close_lookup,
+                                           .rebind = rebind,
+                                           .let_go = let_go,
+                                           .nbytes = sizeof(prepared_lookup),
+                                           .what = "a lookup",
+                                           .call = "kr_prepared_rebind"};
+
+kr_status kr_prepared_rebind(kr_prepared *prepared, kr_index *next, kr_error *err)
+{
+    return kr_prepared_bind(prepared, &lookup_ops, next, err);
+}
 
 /* ---- Preparing ------------------------------------------------------------------------------- */
 
@@ -187,10 +277,12 @@ static kr_status prepare_batch(kr_index *index, const kr_wanted *w, int probes, 
     prepared_lookup *made = kr_host_calloc(1, sizeof *made, "a prepared lookup", err);
     if (!made)
         return KR_ERR_HOST_MEMORY;
-    made->call.index = index;
     made->device = index->device;
+    made->like = signature_of(index);
     made->sink = used;
-    status = open_lookup(made, w, err);
+    status = keep_columns(made, w, err);
+    if (status == KR_OK)
+        status = open_lookup(made, index, err);
     if (status == KR_OK)
         return kr_prepared_make(index->device, &lookup_ops, made, prepared, err);
     close_lookup(made);

@@ -68,11 +68,13 @@ static kr_status change_once(kr_table *table, int change, const kr_column *colum
     const kr_column more[] = {*column, as_integers(column)};
     kr_table_info before = {.struct_size = sizeof before}, after = before;
     kr_table *next = NULL;
+    kr_status status = kr_table_validate(table, err); /* which builds scenes that versions share */
     CHECK(kr_table_query(table, &before, NULL) == KR_OK);
-    kr_status status = change % 3 == 0 ? kr_table_next_append(table, more, 2, NULL, &next, err)
-                       : change % 3 == 1
-                           ? kr_table_next_delete(table, rows, 4, NULL, NULL, &next, err)
-                           : kr_table_next_delete_where(table, condition, NULL, NULL, &next, err);
+    if (status)
+        return status;
+    status = change % 3 == 0   ? kr_table_next_append(table, more, 2, NULL, &next, err)
+             : change % 3 == 1 ? kr_table_next_delete(table, rows, 4, NULL, NULL, &next, err)
+                               : kr_table_next_delete_where(table, condition, NULL, NULL, &next, err);
     CHECK(!next == (status != KR_OK));
     if (!status)
         status = kr_table_validate(next, err);

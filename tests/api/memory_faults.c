@@ -177,7 +177,9 @@ static kr_status ask_prepared(kr_index *index, int ranges, kr_error *err)
                               : kr_prepare_lookup(index, &probe_column, &sink, &prepared, err);
     CHECK(status || kr_prepared_scratch_nbytes(prepared) > 0 || !ranges);
     if (!status)
-        status = kr_prepared_run(prepared, NULL, err);
+        status = kr_prepared_rebind(prepared, index, err);
+    if (prepared) /* bound as it was, if that failed */
+        CHECK(kr_prepared_run(prepared, NULL, NULL) == KR_OK || status);
     add_to_checksum(sums, sizeof sums);
     kr_prepared_destroy(prepared);
     return status;

@@ -484,6 +484,8 @@ FUNCTIONS = {
     "kr_prepared_run": (c_int, [c_void_p, c_void_p, POINTER(kr_error)]),
     "kr_prepared_is_recorded": (c_int, [c_void_p]),
     "kr_prepared_scratch_nbytes": (c_uint64, [c_void_p]),
+    "kr_prepared_rebind": (c_int, [c_void_p, c_void_p, POINTER(kr_error)]),
+    "kr_prepared_rebind_table": (c_int, [c_void_p, c_void_p, POINTER(kr_error)]),
     "kr_prepared_destroy": (None, [c_void_p]),
     "kr_index_save": (c_int, [c_void_p, c_char_p, POINTER(kr_save_options), POINTER(kr_progress), POINTER(kr_error)]),
     "kr_table_save": (c_int, [c_void_p, c_char_p, POINTER(kr_save_options), POINTER(kr_progress), POINTER(kr_error)]),

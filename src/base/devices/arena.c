@@ -71,7 +71,18 @@ void kr_arena_forget(kr_arena *arena, const void *memory)
         }
 }
 
-kr_status kr_arena_settle(kr_arena *arena, kr_error *err)
+/* Nothing is left in `spare` that a run of its own work could need. */
+static int takes_spare(kr_arena *arena, kr_arena *spare, uint64_t nbytes)
+{
+    if (!spare || spare->constants_nbytes || arena->constants_nbytes || spare->memory.nbytes < nbytes)
+        return 0;
+    arena->memory = spare->memory;
+    arena->nbytes = spare->memory.nbytes;
+    spare->memory = (kr_buffer){0};
+    return 1;
+}
+
+kr_status kr_arena_settle(kr_arena *arena, kr_arena *spare, kr_error *err)
 {
     const uint64_t others = aligned(arena->memory.nbytes), nbytes = others + arena->constants_nbytes;
     if (arena->failed)
@@ -79,6 +90,8 @@ kr_status kr_arena_settle(kr_arena *arena, kr_error *err)
     for (uint32_t i = 0; i < arena->n; ++i)
         arena->blocks[i].offset += arena->blocks[i].is_constant ? others : 0;
     arena->memory = (kr_buffer){0};
+    if (takes_spare(arena, spare, nbytes))
+        return KR_OK;
     const kr_status status =
         kr_buffer_allocate(arena->device, nbytes ? nbytes : 1, NULL, "the scratch memory of prepared work",
                            "prepare smaller batches", &arena->memory, err);
@@ -115,7 +128,8 @@ int kr_arena_owns(const kr_arena *arena, const void *memory)
 kr_status kr_arena_serve(kr_arena *arena, uint64_t nbytes, const char *what, kr_buffer *buffer, kr_error *err)
 {
     const kr_arena_block *block = arena->next < arena->n ? &arena->blocks[arena->next] : NULL;
-    if (!block || block->nbytes != nbytes)
+    arena->misfits |= !block || block->nbytes != nbytes;
+    if (arena->misfits)
         return kr_fail(err, KR_ERR_INTERNAL,
                        "%s takes %llu bytes, but did not when the work was prepared; report this", what,
                        (unsigned long long)nbytes);

@@ -30,12 +30,13 @@ typedef struct kr_arena {
     int is_filled;             /* constants are there */
     uint64_t nbytes;           /* of all blocks as they are laid out */
     int failed;                /* a block could not be noted */
+    int misfits;               /* a run took other memory than was noted */
 } kr_arena;
 
 /* Before a run. */
 void kr_arena_begin(kr_arena *arena);
-/* After recording: takes the memory. */
-kr_status kr_arena_settle(kr_arena *arena, kr_error *err);
+/* After recording: takes the memory, that of `spare` where it suffices; NULL: there is none. */
+kr_status kr_arena_settle(kr_arena *arena, kr_arena *spare, kr_error *err);
 /* 1: a run must fill constants before any is captured; kr_arena_filled once that run is done. */
 int kr_arena_has_constants(const kr_arena *arena);
 void kr_arena_filled(kr_arena *arena);

@@ -176,13 +176,26 @@ static inline void kr_buffer_release(kr_device *owner, kr_buffer *buffer, kr_str
 /* Several objects may hold something together, which none of them changes: the last to let go releases it. */
 typedef struct kr_holders {
     _Atomic uint32_t n;
-    _Atomic uint64_t used; /* of memory: bytes from its start that a holder has written, or is about to */
+    _Atomic uint64_t used; /* of memory: bytes from its start that a holder has written, or is about to; of a
+                              life: 1 when it is over */
 } kr_holders;
 /* One more holder of what *holders counts, which is made with the first call. Threads may share at the same
  * time; who lets go has no other holder's object. */
 kr_status kr_holders_join(kr_holders **holders, kr_error *err);
 /* 1: it was the last one, which now has it alone and must release it; *holders becomes NULL. */
 int kr_holders_leave(kr_holders **holders);
+/* Of the life of an object, which what was made of it holds, too: it ends, it is over. */
+static inline void kr_holders_end(kr_holders **life)
+{
+    if (*life)
+        atomic_store(&(*life)->used, 1);
+    (void)kr_holders_leave(life);
+}
+static inline int kr_holders_are_over(const kr_holders *life)
+{
+    return life && atomic_load(&((kr_holders *)life)->used);
+}
+
 /* 1: others hold it, too. */
 static inline int kr_holders_are_many(const kr_holders *holders)
 {

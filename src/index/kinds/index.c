@@ -465,6 +465,7 @@ void kr_index_release(kr_index *index, kr_stream *stream)
         kr_device_drain(index->device);
         index->ops->destroy(index->device, index->self, stream);
     }
+    kr_holders_end(&index->life);
     if (index->ready)
         index->device->ops->event_destroy(index->device, index->ready);
     if (index->composite)

@@ -17,6 +17,7 @@ struct kr_index {
     void *ready;               /* event after the build; NULL on host devices */
     _Atomic uint32_t is_ready; /* 1: the event has passed, so that nobody need wait for it */
     uint64_t version;          /* raised by every change */
+    kr_holders *life;          /* prepared work holds it, too; NULL: nothing was ever prepared */
     uint64_t row_limit;        /* row ids are below it */
     uint64_t dictionary;       /* of the keys, see kr_column */
     uint32_t key_bits;         /* low bits in which keys of the index differ */

@@ -223,6 +223,7 @@ void kr_table_destroy(kr_table *table)
     if (!table)
         return;
     kr_device_drain(table->device);
+    kr_holders_end(&table->life);
     kr_table_version_leave(table, NULL);
     for (uint32_t c = 0; table->residents && c < table->n_columns; ++c)
         kr_column_resident_release(table->device, table->residents + c, NULL);

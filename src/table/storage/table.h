@@ -29,6 +29,7 @@ struct kr_table {
     kr_unit *units;   /* of the options, copied; or NULL */
     kr_phases phases; /* of the build or the last change */
     uint64_t version; /* raised by every change */
+    kr_holders *life; /* prepared work holds it, too; NULL: nothing was ever prepared */
     kr_saved *saved;  /* the file that buffers borrow from, or NULL; held */
     kr_table_info info;
 };
