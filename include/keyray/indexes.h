@@ -170,7 +170,10 @@ KR_API kr_status kr_index_create(kr_device *device, const char *spec, const kr_c
 KR_API kr_status kr_index_create_columns(kr_device *device, const char *spec, const kr_column *columns,
                                          uint32_t n_columns, const uint32_t *row_ids, kr_stream *stream,
                                          kr_index **index, kr_error *err);
-/** Releases the index. Waits for lookups that were enqueued on it. */
+/**
+ * Releases the index. Waits for the streams on which lookups in it were enqueued, prepared ones included, and
+ * for no other work of the device. Replays of graphs of the caller's own cannot be seen: wait for them first.
+ */
 KR_API void kr_index_destroy(kr_index *index);
 
 /* ---- Facts --------------------------------------------------------------------------------- */
@@ -241,8 +244,8 @@ KR_API kr_status kr_index_validate(kr_index *index, kr_error *err);
  *
  * Memory:  `row_ids` and `keys` may each be host or device memory; both may be freed afterwards. Takes, in
  *          addition to the index, about as much as a build at its peak.
- * Stream:  arrays in device memory are read in the order of `stream`. Waits for all work of the device, and
- *          returns when done.
+ * Stream:  arrays in device memory are read in the order of `stream`. Waits for the streams on which
+ *          lookups in this index were enqueued, and for no other work of the device; returns when done.
  * Threads: requires exclusive access to the index.
  * Errors:  KR_ERR_UNSUPPORTED (the kind cannot), KR_ERR_TYPE, KR_ERR_ARGUMENT (a row id that is not in the
  *          index or given twice, a NULL key), KR_ERR_LIMIT (a key that the kind cannot hold),
@@ -287,8 +290,8 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  * Value columns of later lookups must hold a value for every row id below kr_index_info.next_row.
  *
  * Memory:  each array may be host or device memory; all may be freed afterwards.
- * Stream:  arrays in device memory are read in the order of `stream`. Waits for all work of the device, and
- *          returns when done.
+ * Stream:  arrays in device memory are read in the order of `stream`. Waits for the streams on which
+ *          lookups in this index were enqueued, and for no other work of the device; returns when done.
  * Threads: requires exclusive access to the index.
  * Errors:  KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text names what allows it),
  *          KR_ERR_TYPE, KR_ERR_ARGUMENT (row ids without keys, KR_NO_ROW as a row id, to an index with a
@@ -341,12 +344,14 @@ KR_API kr_status kr_index_update_columns(kr_index *index, const kr_column *inser
  * Memory:  arrays as in kr_index_update. Both versions count against the cap, and shared memory counts once;
  *          kr_index_info.footprint_nbytes of each counts all that it holds. In addition to both, what
  *          kr_index_update takes. kr_index_info.peak_nbytes is what this call took.
- * Stream:  arrays in device memory are read in the order of `stream`. Returns when done. Waits for the work
- * on `stream` and for no lookup in `index`. Threads: any number may look up in `index` and make versions of
- * it meanwhile; nobody may change or destroy it before the call returns. *next is seen by other threads as
- * your program publishes it. Errors:  as kr_index_update. KR_ERR_DEVICE_MEMORY and KR_ERR_HOST_MEMORY if
- * there is no memory for both: `index` is as it was, and *next is not written. Source:  multiversion
- * concurrency control: Reed, "Naming and Synchronization in a Decentralized Computer System", 1978.
+ * Stream:  arrays in device memory are read in the order of `stream`. Waits for the work on `stream`, and for
+ *          no lookup in `index`; returns when done.
+ * Threads: any number may look up in `index` and make versions of it meanwhile; nobody may change or destroy
+ *          it before the call returns. Other threads see *next as your program publishes it.
+ * Errors:  as kr_index_update. KR_ERR_DEVICE_MEMORY and KR_ERR_HOST_MEMORY if there is no memory for both.
+ *          `index` is as it was, and *next is not written.
+ * Source:  multiversion concurrency control: Reed, "Naming and Synchronization in a Decentralized Computer
+ *          System", 1978.
  *
  * @param insert_keys, insert_rows, delete_keys  as in kr_index_update
  * @param next  receives the version; kr_index_destroy releases it
@@ -358,7 +363,8 @@ KR_API kr_status kr_index_next_version(const kr_index *index, const kr_column *i
 /**
  * As kr_index_next_version, of an index of kr_index_create_columns.
  *
- * Memory, Errors:  as kr_index_update_columns, and as kr_index_next_version.
+ * Memory:  as kr_index_update_columns and kr_index_next_version.
+ * Errors:  likewise.
  *
  * @param insert_columns, insert_rows, delete_columns  as in kr_index_update_columns
  */

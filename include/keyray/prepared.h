@@ -29,10 +29,10 @@ extern "C" {
  *
  * Lifetime: the index or table, all arrays and this object must outlive every run and every
  *          replay; destroy it before its device. After the index or the table has changed or was destroyed,
- *          kr_prepared_run is KR_ERR_ARGUMENT, until it is bound again (kr_prepared_rebind); a graph that was
- * captured before must not be replayed any more, and nothing can notice if it is. Threads: one at a time; a
- * second one is refused with KR_ERR_ARGUMENT. Runs share the scratch memory: put them on one stream, or order
- * them. Replays of a graph count as runs.
+ *          kr_prepared_run is KR_ERR_ARGUMENT, until it is bound again (kr_prepared_rebind). A graph that was
+ *          captured before must not be replayed any more, and nothing can notice if it is.
+ * Threads: one at a time; a second one is refused with KR_ERR_ARGUMENT. Runs share the scratch memory: put
+ *          them on one stream, or order them. Replays of a graph count as runs.
  */
 typedef struct kr_prepared kr_prepared;
 
@@ -120,9 +120,10 @@ KR_API uint64_t kr_prepared_scratch_nbytes(const kr_prepared *prepared);
  * Memory:  up to a second block of scratch memory while the call lasts, if the sizes of its parts differ.
  * Stream:  none; the call blocks until its work is done. Runs that were enqueued are waited for.
  * Threads: as kr_prepared_run; a graph of the caller's that captured a run must be captured again.
- * Errors:  those of preparing; KR_ERR_ARGUMENT (another device, kind or number of columns, too few values for
- *          the row ids of `next`, a scan) and KR_ERR_TYPE (keys of another type, codes of another
- * dictionary); the text says what differs. Source:  as kr_index_next_version.
+ * Errors:  those of preparing; the text says what differs. KR_ERR_ARGUMENT: another device, kind or number of
+ *          columns, too few values for the row ids of `next`, a scan. KR_ERR_TYPE: keys of another type,
+ *          codes of another dictionary.
+ * Source:  as kr_index_next_version.
  *
  * @param next  an index of the same device, kind, key type and number of columns; not of keep=host on a GPU
  */
@@ -140,7 +141,7 @@ KR_API kr_status kr_prepared_rebind(kr_prepared *prepared, kr_index *next, kr_er
  */
 KR_API kr_status kr_prepared_rebind_table(kr_prepared *prepared, kr_table *next, kr_error *err);
 
-/** Releases it, with its scratch memory. Waits for all work of the device. */
+/** Releases it, with its scratch memory. Waits for the streams on which it ran, and for no other work. */
 KR_API void kr_prepared_destroy(kr_prepared *prepared);
 
 #ifdef __cplusplus

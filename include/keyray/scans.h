@@ -173,7 +173,10 @@ KR_API kr_status kr_table_create(kr_device *device, const char *spec, const kr_c
                                  const char *const *names, uint32_t n_columns,
                                  const kr_table_options *options, kr_stream *stream, kr_table **table,
                                  kr_error *err);
-/** Releases the table. Waits for scans that were enqueued on it. */
+/**
+ * Releases the table. Waits for the streams on which scans of it were enqueued, prepared ones included, and
+ * for no other work of the device.
+ */
 KR_API void kr_table_destroy(kr_table *table);
 
 /**
@@ -235,8 +238,8 @@ KR_API kr_status kr_table_validate(kr_table *table, kr_error *err);
  *
  * Memory:  columns may be host or device memory. Where columns move to larger memory, or all is built anew,
  *          the old is released last: kr_table_info.peak_nbytes tells.
- * Stream:  columns in device memory are read in the order of `stream`. Waits for all work of the device, and
- *          returns when done.
+ * Stream:  columns in device memory are read in the order of `stream`. Waits for the streams on which
+ *          scans of this table were enqueued, and for no other work of the device; returns when done.
  * Threads: requires exclusive access to the table.
  * Errors:  KR_ERR_ARGUMENT (another number of columns, lengths that differ, a text that a shared dictionary
  *          lacks, a code of no text), KR_ERR_TYPE, KR_ERR_LIMIT (more than 2^32 - 2 rows in all),
@@ -259,8 +262,8 @@ KR_API kr_status kr_table_append(kr_table *table, const kr_column *columns, uint
  * was, unless the device was lost.
  *
  * Memory:  takes a bit for each row of the table, and a copy of ids in host memory.
- * Stream:  ids in device memory are read in the order of `stream`. Waits for all work of the device, and
- *          returns when done.
+ * Stream:  ids in device memory are read in the order of `stream`. Waits for the streams on which
+ *          scans of this table were enqueued, and for no other work of the device; returns when done.
  * Threads: requires exclusive access to the table.
  * Errors:  KR_ERR_ARGUMENT (an id that is not a row of the table; nothing is deleted), KR_ERR_HOST_MEMORY,
  *          KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED.

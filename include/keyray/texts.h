@@ -133,7 +133,10 @@ KR_API kr_status kr_index_set_texts(kr_index *index, const kr_texts *texts, kr_e
 KR_API kr_status kr_index_lookup_texts(kr_index *index, const kr_column *probes, kr_texts_bound how,
                                        const kr_sink *sink, kr_stream *stream, kr_error *err);
 
-/** Releases a dictionary. Waits for what was enqueued on it. */
+/**
+ * Releases a dictionary. Its own calls are done when they return; indexes and tables that share it keep it,
+ * and wait for what was enqueued on them.
+ */
 KR_API void kr_texts_destroy(kr_texts *texts);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 /* Prepared work: runs that own their scratch memory, of lookups and scans alike. */
 #include "api/prepared.h"
+#include "base/devices/users.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,8 @@ struct kr_prepared {
     kr_device *device;
     const kr_prepared_ops *ops;
     void *call;
+    kr_stream *stream; /* of its own, for what preparing runs; NULL on devices that are the host */
+    kr_users users;    /* streams with runs of it */
     kr_arena arena;
     void *recording; /* of a run; NULL: each run enqueues anew */
     atomic_flag busy;
@@ -24,8 +27,8 @@ static kr_status enqueue(kr_prepared *p, kr_stream *stream, kr_error *err)
 
 static kr_status run_and_wait(kr_prepared *p, kr_error *err)
 {
-    const kr_status status = enqueue(p, NULL, err);
-    const kr_status end = kr_device_sync(p->device, NULL, status == KR_OK ? err : NULL);
+    const kr_status status = enqueue(p, p->stream, err);
+    const kr_status end = kr_device_sync(p->device, p->stream, status == KR_OK ? err : NULL);
     return status == KR_OK ? end : status;
 }
 
@@ -36,27 +39,47 @@ static kr_status settle(kr_prepared *p, kr_arena *spare, kr_error *err)
     kr_status status = run_and_wait(p, err);
     if (status == KR_OK)
         status = kr_arena_settle(&p->arena, spare, err);
+    if (status == KR_OK) /* runs on other streams use the memory */
+        status = kr_device_sync(p->device, p->stream, err);
     if (status == KR_OK && kr_arena_has_constants(&p->arena))
         status = run_and_wait(p, err);
     kr_arena_filled(&p->arena);
     return status;
 }
 
-/* On a stream of its own. A replay costs the host half of a launch, however many launches there are:
- * docs/performance.md, "GPU: every size of a batch". Where it fails (another library may wait for the whole
- * GPU meanwhile, which ends a recording), runs are enqueued anew, which kr_prepared_is_recorded tells. */
+/* A replay costs the host half of a launch, however many launches there are: docs/performance.md,
+ * "GPU: every size of a batch". Where it fails, as another library may wait for the whole GPU meanwhile,
+ * which ends a recording, runs are enqueued anew, which kr_prepared_is_recorded tells. */
 static void record(kr_prepared *p)
 {
     const kr_device_ops *ops = p->device->ops;
-    kr_stream *stream = NULL;
-    if (!ops->record_begin || !p->ops->is_recordable(p->call) ||
-        kr_stream_create(p->device, &stream, NULL) != KR_OK)
+    if (!ops->record_begin || !p->stream || !p->ops->is_recordable(p->call) ||
+        ops->record_begin(p->device, p->stream->native, NULL) != KR_OK)
         return;
-    if (ops->record_begin(p->device, stream->native, NULL) == KR_OK) {
-        const kr_status status = enqueue(p, stream, NULL);
-        ops->record_end(p->device, stream->native, status == KR_OK ? &p->recording : NULL, NULL);
-    }
-    kr_stream_destroy(stream);
+    const kr_status status = enqueue(p, p->stream, NULL);
+    ops->record_end(p->device, p->stream->native, status == KR_OK ? &p->recording : NULL, NULL);
+    kr_device_sync(p->device, p->stream, NULL); /* the recording is uploaded there */
+}
+
+/* A stream for what preparing runs, which begins behind what was enqueued on the device's own: arrays of the
+ * caller's may come from there. */
+static kr_status open_stream(kr_prepared *p, kr_error *err)
+{
+    kr_device *device = p->device;
+    const kr_device_ops *ops = device->ops;
+    void *event = NULL;
+    if (ops->is_host)
+        return KR_OK;
+    kr_status status = kr_stream_create(device, &p->stream, err);
+    if (status == KR_OK)
+        status = ops->event_create(device, &event, err);
+    if (status == KR_OK)
+        status = ops->event_record(device, event, device->own.native, err);
+    if (status == KR_OK)
+        status = ops->event_wait(device, event, p->stream->native, err);
+    if (event)
+        ops->event_destroy(device, event);
+    return status;
 }
 
 kr_status kr_prepared_make(kr_device *device, const kr_prepared_ops *ops, void *call, kr_prepared **prepared,
@@ -67,9 +90,16 @@ kr_status kr_prepared_make(kr_device *device, const kr_prepared_ops *ops, void *
         ops->close(call);
         return KR_ERR_HOST_MEMORY;
     }
-    *made = (kr_prepared){.device = device, .ops = ops, .call = call, .arena = {.device = device}};
+    made->device = device;
+    made->ops = ops;
+    made->call = call;
     atomic_flag_clear(&made->busy);
-    const kr_status status = settle(made, NULL, err);
+    kr_status status = kr_stream_refuse_capture(device, NULL, "preparing", err);
+    if (status == KR_OK)
+        status = open_stream(made, err);
+    made->arena = (kr_arena){.device = device, .stream = made->stream};
+    if (status == KR_OK)
+        status = settle(made, NULL, err);
     if (status != KR_OK) {
         kr_prepared_destroy(made);
         return status;
@@ -101,6 +131,7 @@ kr_status kr_prepared_run(kr_prepared *prepared, kr_stream *stream, kr_error *er
     if (atomic_flag_test_and_set(&prepared->busy))
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "another thread runs what was prepared; prepare one for each thread");
+    kr_users_note(prepared->device, &prepared->users, stream);
     status = run(prepared, stream, err);
     atomic_flag_clear(&prepared->busy);
     return status;
@@ -120,7 +151,7 @@ static kr_status settle_again(kr_prepared *p, kr_error *err)
         p->arena.misfits = 0;
         before = p->arena;
     }
-    p->arena = (kr_arena){.device = p->device};
+    p->arena = (kr_arena){.device = p->device, .stream = p->stream};
     const kr_status status = settle(p, &before, err);
     if (status == KR_OK) {
         kr_arena_release(&before);
@@ -137,7 +168,7 @@ static kr_status bind(kr_prepared *p, void *target, void *before, kr_error *err)
     kr_status status = p->ops->rebind(p->call, target, err);
     if (status != KR_OK)
         return status;
-    kr_device_drain(p->device); /* runs that still use the scratch memory */
+    kr_users_wait(p->device, &p->users); /* runs that still use the scratch memory */
     status = settle_again(p, err);
     if (status != KR_OK) {
         p->ops->let_go(p->call);
@@ -182,10 +213,11 @@ void kr_prepared_destroy(kr_prepared *prepared)
 {
     if (!prepared)
         return;
-    kr_device_drain(prepared->device);
+    kr_users_wait(prepared->device, &prepared->users);
     if (prepared->recording)
         prepared->device->ops->recording_destroy(prepared->device, prepared->recording);
     prepared->ops->close(prepared->call);
     kr_arena_release(&prepared->arena);
+    kr_stream_destroy(prepared->stream);
     free(prepared);
 }

@@ -122,6 +122,7 @@ static kr_status open_lookup(prepared_lookup *p, kr_index *index, kr_error *err)
     p->call.query.limit = p->sink.limit;
     p->call.query.order = p->sink.order;
     KR_STEP(&w, check_limits(p, err));
+    KR_STEP(&w, kr_index_await_here(index, err));
     KR_STEP(&w, kr_holders_join(&index->life, err));
     if (kr_work_goes_on(&w)) {
         p->life = index->life;
@@ -135,7 +136,7 @@ static kr_status open_lookup(prepared_lookup *p, kr_index *index, kr_error *err)
 static kr_status check_run(const void *call, kr_stream *stream, kr_error *err)
 {
     const prepared_lookup *p = call;
-    const kr_index *index = p->call.index;
+    kr_index *index = p->call.index;
     if (kr_holders_are_over(p->life))
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "the index of the prepared lookup was destroyed; bind it to another version "
@@ -145,8 +146,12 @@ static kr_status check_run(const void *call, kr_stream *stream, kr_error *err)
             err, KR_ERR_ARGUMENT,
             "the index has changed since the lookup was prepared; prepare it again, or bind it anew "
             "(kr_prepared_rebind)");
-    return index->ops->rays ? kr_stream_refuse_capture(index->device, stream, "a lookup that casts rays", err)
-                            : KR_OK;
+    const kr_status status =
+        index->ops->rays ? kr_stream_refuse_capture(index->device, stream, "a lookup that casts rays", err)
+                         : KR_OK;
+    if (status == KR_OK)
+        kr_users_note(index->device, &index->users, stream);
+    return status;
 }
 
 static void enqueue(kr_work *work, void *call)

@@ -56,17 +56,16 @@ static kr_status check_kind(const kr_table *table, const kr_scan_options *option
 static kr_status check_run(const void *call, kr_stream *stream, kr_error *err)
 {
     const prepared_scan *p = call;
-    (void)stream;
     if (kr_holders_are_over(p->life))
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "the table of the prepared scan was destroyed; bind it to another version "
                        "(kr_prepared_rebind_table), or destroy it");
-    return p->version == p->answer.table->version
-               ? KR_OK
-               : kr_fail(
-                     err, KR_ERR_ARGUMENT,
-                     "the table has changed since the scan was prepared; prepare it again, or bind it anew "
-                     "(kr_prepared_rebind_table)");
+    if (p->version != p->answer.table->version)
+        return kr_fail(err, KR_ERR_ARGUMENT,
+                       "the table has changed since the scan was prepared; prepare it again, or bind it anew "
+                       "(kr_prepared_rebind_table)");
+    kr_users_note(p->device, &((kr_table *)p->answer.table)->users, stream);
+    return KR_OK;
 }
 
 static void enqueue(kr_work *work, void *call)

@@ -92,9 +92,9 @@ kr_status kr_arena_settle(kr_arena *arena, kr_arena *spare, kr_error *err)
     arena->memory = (kr_buffer){0};
     if (takes_spare(arena, spare, nbytes))
         return KR_OK;
-    const kr_status status =
-        kr_buffer_allocate(arena->device, nbytes ? nbytes : 1, NULL, "the scratch memory of prepared work",
-                           "prepare smaller batches", &arena->memory, err);
+    const kr_status status = kr_buffer_allocate(arena->device, nbytes ? nbytes : 1, arena->stream,
+                                                "the scratch memory of prepared work",
+                                                "prepare smaller batches", &arena->memory, err);
     arena->nbytes = status == KR_OK ? arena->memory.nbytes : 0;
     return status;
 }
@@ -112,9 +112,9 @@ void kr_arena_filled(kr_arena *arena)
 void kr_arena_release(kr_arena *arena)
 {
     arena->nbytes = 0;
-    kr_buffer_release(arena->device, &arena->memory, NULL);
+    kr_buffer_release(arena->device, &arena->memory, arena->stream);
     free(arena->blocks);
-    *arena = (kr_arena){.device = arena->device};
+    *arena = (kr_arena){.device = arena->device, .stream = arena->stream};
 }
 
 /* ---- Serving ---------------------------------------------------------------------------------- */

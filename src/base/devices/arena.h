@@ -21,7 +21,8 @@ typedef struct kr_arena_block {
 
 typedef struct kr_arena {
     kr_device *device;
-    kr_buffer memory; /* none while it records */
+    kr_stream *stream; /* in whose order the memory is taken and given back; NULL: the device's own */
+    kr_buffer memory;  /* none while it records */
     kr_arena_block *blocks;
     uint32_t n, room;
     uint32_t next;             /* block, while it serves */

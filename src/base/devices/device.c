@@ -1,5 +1,5 @@
 /* Finds back ends by name, checks options, and describes devices. */
-#include "base/devices/device.h"
+#include "base/devices/users.h"
 #include "base/util/structs.h"
 
 #include <stdio.h>
@@ -102,6 +102,7 @@ static kr_status open_backend(const kr_backend *backend, uint32_t number, const 
         opened->has_default_cap = 1;
     }
     opened->own.device = opened;
+    kr_users_open_lane(&opened->own);
     *device = opened;
     return KR_OK;
 }
@@ -144,6 +145,7 @@ void kr_device_close(kr_device *device)
     struct kr_tracer *tracer = atomic_load(&device->tracer);
     if (tracer)
         device->tracer_close(tracer);
+    kr_users_close_lane(&device->own, 1);
     device->ops->close(device);
 }
 

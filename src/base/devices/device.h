@@ -32,6 +32,7 @@ struct kr_stream {
     void *native;         /* cudaStream_t; NULL on the CPU */
     uint32_t owned;       /* 1: native is destroyed with it */
     struct kr_peak *peak; /* where memory counts, too; NULL: only on the device */
+    struct kr_lane *lane; /* by which objects know that it has work of theirs (users.h); or NULL */
 };
 
 typedef struct kr_device_ops {

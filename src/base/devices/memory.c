@@ -87,7 +87,10 @@ static void raise(_Atomic uint64_t *most, uint64_t held)
 kr_stream *kr_peak_begin(kr_peak *peak, kr_device *device, kr_stream *stream)
 {
     *peak = (kr_peak){
-        .stream = {.device = device, .native = kr_stream_native(device, stream), .peak = peak},
+        .stream = {.device = device,
+                   .native = kr_stream_native(device, stream),
+                   .peak = peak,
+                   .lane = stream ? stream->lane : device->own.lane},
         .callers = stream,
     };
     return &peak->stream;

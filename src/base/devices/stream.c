@@ -1,5 +1,5 @@
 /* Streams: a device's own, and those that callers create; whether a call may use one. */
-#include "base/devices/device.h"
+#include "base/devices/users.h"
 
 #include <stdlib.h>
 
@@ -22,6 +22,7 @@ kr_status kr_stream_create(kr_device *device, kr_stream **stream, kr_error *err)
     }
     made->device = device;
     made->owned = 1;
+    kr_users_open_lane(made);
     *stream = made;
     return KR_OK;
 }
@@ -31,10 +32,11 @@ void kr_stream_destroy(kr_stream *stream)
     if (!stream)
         return;
     kr_device *device = stream->device;
-    if (stream->owned) {
+    if (stream->owned)
         device->ops->stream_sync(device, stream->native, NULL);
+    kr_users_close_lane(stream, (int)stream->owned);
+    if (stream->owned)
         device->ops->stream_destroy(device, stream->native);
-    }
     free(stream);
 }
 

@@ -37,6 +37,7 @@ kr_status kr_index_shape_make(kr_device *device, const kr_spec *spec, const kr_c
 kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err)
 {
     const kr_device_ops *ops = index->device->ops;
+    kr_users_note(index->device, &((kr_index *)index)->users, stream);
     if (!index->ready || atomic_load_explicit(&((kr_index *)index)->is_ready, memory_order_acquire))
         return KR_OK;
     if (ops->event_done && ops->event_done(index->device, index->ready)) {
@@ -44,6 +45,17 @@ kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err
         return KR_OK;
     }
     return ops->event_wait(index->device, index->ready, kr_stream_native(index->device, stream), err);
+}
+
+kr_status kr_index_await_here(const kr_index *index, kr_error *err)
+{
+    const kr_device_ops *ops = index->device->ops;
+    if (!index->ready || atomic_load_explicit(&((kr_index *)index)->is_ready, memory_order_acquire))
+        return KR_OK;
+    const kr_status status = ops->event_sync(index->device, index->ready, err);
+    if (status == KR_OK)
+        atomic_store_explicit(&((kr_index *)index)->is_ready, 1, memory_order_release);
+    return status;
 }
 
 /* 1: keep=host is another place than keep=device there. */
@@ -167,6 +179,7 @@ void kr_index_record_ready(kr_work *w, kr_index *index)
         return;
     ++index->version;
     atomic_store(&index->is_ready, 0);
+    kr_users_note(device, &index->users, w->stream);
     if (device->ops->is_host)
         return;
     if (!index->ready)
@@ -244,6 +257,7 @@ static kr_status make(kr_device *device, const kr_spec *spec, const source *from
     if (!made)
         return kr_work_end(&w);
     made->device = device;
+    kr_users_note(device, &made->users, from->stream);
     made->spec = *spec;
     made->dictionary = from->keys->dictionary;
     made->ops = kr_index_ops(device, spec, from->keys->type);
@@ -317,10 +331,9 @@ static int begin_writing(kr_work *w, kr_index *index)
     if (!kr_work_goes_on(w))
         return 0;
     kr_work_lap(w, "copy");
-    if (!index->is_lent) { /* else nobody looks up in it yet */
-        kr_device_drain(index->device);
+    kr_users_take(index->device, &index->users, w->stream);
+    if (!index->is_lent)
         kr_index_own(w, index);
-    }
     if (!kr_work_goes_on(w))
         return 0;
     index->is_unique = 0;
@@ -461,10 +474,11 @@ void kr_index_release(kr_index *index, kr_stream *stream)
 {
     if (!index)
         return;
-    if (index->self && !index->is_lent) {
-        kr_device_drain(index->device);
+    if (stream) /* of the call that ends it, whose own work need not be noted */
+        kr_users_note(index->device, &index->users, stream);
+    kr_users_wait(index->device, &index->users);
+    if (index->self && !index->is_lent)
         index->ops->destroy(index->device, index->self, stream);
-    }
     kr_holders_end(&index->life);
     if (index->ready)
         index->device->ops->event_destroy(index->device, index->ready);

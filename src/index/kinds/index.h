@@ -2,6 +2,7 @@
 #ifndef KEYRAY_INDEX_KINDS_INDEX_H
 #define KEYRAY_INDEX_KINDS_INDEX_H
 
+#include "base/devices/users.h"
 #include "index/kinds/column.h"
 #include "index/kinds/composite.h"
 #include "index/kinds/family.h"
@@ -17,6 +18,7 @@ struct kr_index {
     void *ready;               /* event after the build; NULL on host devices */
     _Atomic uint32_t is_ready; /* 1: the event has passed, so that nobody need wait for it */
     uint64_t version;          /* raised by every change */
+    kr_users users;            /* streams with lookups in it, and with its build */
     kr_holders *life;          /* prepared work holds it, too; NULL: nothing was ever prepared */
     uint64_t row_limit;        /* row ids are below it */
     uint64_t dictionary;       /* of the keys, see kr_column */
@@ -106,8 +108,11 @@ kr_status kr_index_update_columns_apply(kr_index *index, const kr_column *insert
 /* kr_index_validate with checked arguments. Blocks. */
 kr_status kr_index_check(const kr_index *index, kr_error *err);
 
-/* Makes `stream` wait for the build. */
+/* Before work that reads the index is enqueued on `stream`: makes it wait for the build, and lets changes of
+ * the index, and its end, wait for it. */
 kr_status kr_index_await(const kr_index *index, kr_stream *stream, kr_error *err);
+/* Waits until the index is built, so that no stream need. */
+kr_status kr_index_await_here(const kr_index *index, kr_error *err);
 
 /* ---- Steps that builds, changes and loading share ------------------------------------------------- */
 

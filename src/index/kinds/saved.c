@@ -220,6 +220,7 @@ kr_status kr_index_make_loaded(kr_device *device, const kr_saved *saved, kr_stre
     if (!made)
         return kr_work_end(&w);
     made->device = device;
+    kr_users_note(device, &made->users, stream);
     find_kind(&w, saved, made);
     kr_work_peak_begin(&w, &peak);
     kr_stopwatch_start(&watch, device, w.stream);

@@ -134,6 +134,8 @@ static kr_column encode(kr_work *w, const kr_texts *texts, const kr_column *stri
 void kr_texts_give_index(kr_index *index, const kr_texts *texts)
 {
     kr_texts *before = index->texts;
+    if (before)
+        kr_users_wait(index->device, &index->users);
     index->texts = kr_texts_share(texts);
     index->info.footprint_nbytes += kr_texts_nbytes(texts) - (before ? kr_texts_nbytes(before) : 0);
     if (!index->text_type)
@@ -216,11 +218,10 @@ static uint32_t *list_rows(kr_work *w, const kr_index *index, kr_column *keys)
 }
 
 /* The structure of `made`, which has the same rows, and that of the index change places. */
-static void trade(kr_index *index, kr_index *made)
+static void trade(kr_work *w, kr_index *index, kr_index *made)
 {
     kr_index kept = *made;
-    if (!index->is_lent)
-        kr_device_drain(index->device);
+    kr_users_take(index->device, &index->users, w->stream);
     made->self = index->self;
     made->is_lent = index->is_lent;
     made->ready = index->ready;
@@ -248,7 +249,7 @@ static void remake(kr_work *w, kr_index *index, const kr_texts *texts)
     kr_work_give_since(w, mark);
     if (!kr_work_goes_on(w))
         return;
-    trade(index, made);
+    trade(w, index, made);
     kr_index_release(made, w->stream);
 }
 
@@ -260,6 +261,7 @@ static void grow(kr_work *w, kr_index *index, const kr_column *strings, const ch
     if (kr_work_goes_on(w) && texts->is_ordered)
         remake(w, index, texts);
     if (kr_work_goes_on(w)) {
+        kr_users_take(index->device, &index->users, w->stream); /* they find codes in `before` */
         index->texts = texts;
         index->dictionary = texts->id;
         ++index->version;

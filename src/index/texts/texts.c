@@ -77,7 +77,8 @@ void kr_texts_release(kr_texts *texts, kr_stream *stream)
     if (!texts || atomic_fetch_sub(&texts->sharers, 1) > 0)
         return;
     kr_device *device = texts->device;
-    kr_device_drain(device);
+    if (stream)
+        kr_device_sync(device, stream, NULL);
     kr_index_release(texts->table, stream);
     kr_buffer_release(device, &texts->layers.marks, stream);
     kr_buffer_release(device, &texts->layers.runs, stream);

@@ -54,6 +54,7 @@ kr_status kr_texts_make(kr_device *device, const kr_texts_design *design, const 
                         kr_stream *stream, kr_texts **texts, kr_error *err);
 /* One more that releases it. */
 kr_texts *kr_texts_share(const kr_texts *texts);
+/* Waits for `stream` if it is given; other work with it is done. */
 void kr_texts_release(kr_texts *texts, kr_stream *stream);
 /* What kr_texts_make takes for a column, all of whose texts are counted as distinct. */
 kr_need kr_texts_need(const kr_column *strings);

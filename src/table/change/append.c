@@ -202,7 +202,7 @@ static void rebuild(const growth *g)
     kr_work_sync(work);
     const int is_done = kr_work_goes_on(work);
     if (!is_done)
-        kr_device_drain(table->device);
+        kr_work_finish(work);
     if (is_done)
         kr_table_version_leave(table, work->stream);
     else if (made)
@@ -232,7 +232,7 @@ void kr_change_append_rows(kr_work *work, kr_table *table, const kr_column *colu
     kr_work_peak_begin(work, &peak);
     kr_stopwatch_start(&watch, table->device, work->stream);
     work->watch = &watch;
-    kr_device_drain(table->device); /* scans that still read what is there */
+    kr_users_take(table->device, &table->users, work->stream); /* scans read what is there */
     kr_table_own(work, table);
     open_growth(work, table, columns, &g);
     if (kr_work_goes_on(work))

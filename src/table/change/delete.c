@@ -81,7 +81,7 @@ static void delete_doomed(deletion *d, uint64_t *n_deleted)
     if (!kr_work_goes_on(work))
         return;
     if (count) {
-        kr_device_drain(table->device); /* scans that still read the bitmap */
+        kr_users_take(table->device, &table->users, work->stream); /* scans read the bitmap */
         kr_selected_clear(work, table->alive.data, d->doomed, d->n_words);
         kr_work_sync(work);
     }

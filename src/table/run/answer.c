@@ -250,6 +250,7 @@ void kr_scan_answer_all(kr_work *work, const kr_answer *answer)
                              .count = answer->alive ? kr_scans_bitmap_words(answer->table->n_rows) : 0,
                              .data = answer->alive};
     kr_resident there = {0};
+    kr_users_note(work->device, &((kr_table *)answer->table)->users, work->stream);
     KR_STEP(work, kr_column_resident_make(work->device, &alive, "a bitmap of rows", work->stream, &there,
                                           work->err));
     const uint32_t *rows = find_alive(work, answer, there.column.data);

@@ -237,6 +237,7 @@ static kr_table *begin(kr_work *work, const kr_table_load_job *job)
     if (!made)
         return NULL;
     made->device = job->device;
+    kr_users_note(made->device, &made->users, work->stream);
     made->options = job->options;
     snprintf(made->info.reason, sizeof made->info.reason, "saved with this spec");
     find_kind(work, job, made);
@@ -306,7 +307,7 @@ void kr_table_own(kr_work *work, kr_table *table)
 {
     if (!table->saved || !kr_work_goes_on(work))
         return;
-    kr_device_drain(table->device);
+    kr_users_take(table->device, &table->users, work->stream);
     kr_table_version_part(work, table); /* other versions read what is borrowed */
     kr_image_own(work, walk_to_own, table);
     if (!kr_work_goes_on(work))

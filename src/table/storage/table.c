@@ -95,6 +95,7 @@ static kr_table *begin(kr_work *work, const kr_table_job *job)
     if (!made)
         return NULL;
     made->device = job->device;
+    kr_users_note(made->device, &made->users, work->stream);
     made->ops = kr_table_ops(job->spec);
     made->spec = *job->spec;
     made->n_rows = made->n_alive = job->columns[0].count;
@@ -222,7 +223,7 @@ void kr_table_destroy(kr_table *table)
 {
     if (!table)
         return;
-    kr_device_drain(table->device);
+    kr_users_wait(table->device, &table->users);
     kr_holders_end(&table->life);
     kr_table_version_leave(table, NULL);
     for (uint32_t c = 0; table->residents && c < table->n_columns; ++c)
@@ -297,6 +298,7 @@ static void check_alive(kr_work *work, const kr_table *table)
 
 void kr_table_check(kr_work *work, const kr_table *table)
 {
+    kr_users_note(work->device, &((kr_table *)table)->users, work->stream);
     if (table->alive.data)
         check_alive(work, table);
     kr_table_check_all_codes(work, table);

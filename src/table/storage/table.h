@@ -2,6 +2,7 @@
 #ifndef KEYRAY_TABLE_STORAGE_TABLE_H
 #define KEYRAY_TABLE_STORAGE_TABLE_H
 
+#include "base/devices/users.h"
 #include "index/kinds/column.h"
 #include "table/family.h"
 
@@ -29,6 +30,7 @@ struct kr_table {
     kr_unit *units;   /* of the options, copied; or NULL */
     kr_phases phases; /* of the build or the last change */
     uint64_t version; /* raised by every change */
+    kr_users users;   /* streams with scans of it, and with its build */
     kr_holders *life; /* prepared work holds it, too; NULL: nothing was ever prepared */
     kr_saved *saved;  /* the file that buffers borrow from, or NULL; held */
     kr_table_info info;

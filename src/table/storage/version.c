@@ -54,6 +54,7 @@ static void copy_facts(kr_work *work, const kr_table *table, kr_table *made)
 {
     const uint32_t n = table->n_columns;
     made->device = table->device;
+    kr_users_note(made->device, &made->users, work->stream);
     made->ops = table->ops;
     made->spec = table->spec;
     made->n_rows = table->n_rows;

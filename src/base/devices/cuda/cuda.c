@@ -23,6 +23,7 @@ static void create_pool(kr_cuda_device *cuda, kr_cuda_calls *calls)
     /* Released memory stays in the pool for the next allocation; by default every kr_device_sync would give
      * it back. */
     KR_CUDA(calls, cudaMemPoolSetAttribute(cuda->pool, cudaMemPoolAttrReleaseThreshold, &keep_all));
+    kr_cuda_let_streams_wait(cuda, calls, 0);
 }
 
 /* Also closes a device that failed to open: what was not created is NULL. */

@@ -7,7 +7,8 @@
 
 #include <pthread.h>
 
-enum { KR_CUDA_STAGED = 32 };
+/* Freeing pinned memory waits for the GPU, so there is a place for each block of many threads. */
+enum { KR_CUDA_STAGED = 128 };
 
 /* A pinned block of stage.c. */
 typedef struct kr_cuda_staged {
@@ -43,6 +44,8 @@ kr_status kr_cuda_describe(uint32_t number, kr_device_info *info, kr_error *err)
 void *kr_cuda_allocate(kr_device *device, uint64_t nbytes, void *stream, kr_error *err);
 void kr_cuda_release(kr_device *device, void *memory, uint64_t nbytes, void *stream);
 uint64_t kr_cuda_available(kr_device *device);
+/* 1: to give memory to a stream, the pool may make it wait for another one that still uses it. */
+void kr_cuda_let_streams_wait(kr_cuda_device *cuda, kr_cuda_calls *calls, int may_wait);
 kr_status kr_cuda_pin(kr_device *device, void *memory, uint64_t nbytes, kr_error *err);
 void kr_cuda_unpin(kr_device *device, void *memory);
 kr_place kr_cuda_place(kr_device *device, const void *pointer);
@@ -70,8 +73,8 @@ void *kr_cuda_stamp(kr_device *device, void *stream);
 double kr_cuda_stamp_seconds(kr_device *device, void *from, void *to);
 void kr_cuda_drain(kr_device *device);
 
-/* recording.c. Held for writing while work is recorded, in whatever device of the process: CUDA refuses to
- * wait for a GPU meanwhile, and what was recorded would be lost. */
+/* recording.c. Held for reading while work is recorded, in whatever device of the process, and for writing
+ * while a GPU is waited for: CUDA refuses that meanwhile, and what was recorded would be lost. */
 extern pthread_rwlock_t kr_cuda_recordings;
 kr_status kr_cuda_record_begin(kr_device *device, void *stream, kr_error *err);
 kr_status kr_cuda_record_end(kr_device *device, void *stream, void **recording, kr_error *err);

@@ -11,15 +11,30 @@ static cudaError_t take(kr_cuda_device *cuda, void **memory, uint64_t nbytes, cu
                       : cudaMalloc(memory, nbytes);
 }
 
-/* Released memory that earlier work still uses, or that the pool keeps, may be enough. */
+void kr_cuda_let_streams_wait(kr_cuda_device *cuda, kr_cuda_calls *calls, int may_wait)
+{
+    KR_CUDA(calls, cudaMemPoolSetAttribute(cuda->pool, cudaMemPoolReuseAllowInternalDependencies, &may_wait));
+}
+
+/* Released memory that earlier work of the stream still uses, or that the pool keeps, may be enough; else
+ * what other streams still use, for which this one then waits. */
 static cudaError_t take_again(kr_cuda_device *cuda, void **memory, uint64_t nbytes, cudaStream_t stream)
 {
+    kr_cuda_calls calls = {.code = cudaSuccess};
     (void)cudaGetLastError();
     (void)cudaStreamSynchronize(stream);
     if (cuda->pool)
         (void)cudaMemPoolTrimTo(cuda->pool, 0);
     (void)cudaGetLastError();
-    return take(cuda, memory, nbytes, stream);
+    const cudaError_t code = take(cuda, memory, nbytes, stream);
+    if (code != cudaErrorMemoryAllocation || !cuda->pool)
+        return code;
+    (void)cudaGetLastError();
+    kr_cuda_let_streams_wait(cuda, &calls, 1);
+    KR_CUDA(&calls, take(cuda, memory, nbytes, stream));
+    kr_cuda_calls back = {.code = cudaSuccess};
+    kr_cuda_let_streams_wait(cuda, &back, 0);
+    return calls.code;
 }
 
 void *kr_cuda_allocate(kr_device *device, uint64_t nbytes, void *stream, kr_error *err)

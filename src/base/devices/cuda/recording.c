@@ -7,7 +7,7 @@ pthread_rwlock_t kr_cuda_recordings = PTHREAD_RWLOCK_INITIALIZER;
 kr_status kr_cuda_record_begin(kr_device *device, void *stream, kr_error *err)
 {
     kr_cuda_calls calls = kr_cuda_enter_device(device);
-    pthread_rwlock_wrlock(&kr_cuda_recordings);
+    pthread_rwlock_rdlock(&kr_cuda_recordings);
     KR_CUDA(&calls, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     if (calls.code != cudaSuccess)
         pthread_rwlock_unlock(&kr_cuda_recordings);

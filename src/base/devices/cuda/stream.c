@@ -1,5 +1,6 @@
 /* Streams and events, and the public functions that take and give a cudaStream_t. */
 #include "base/devices/cuda/cuda_device.h"
+#include "base/devices/users.h"
 
 #include <keyray/keyray_cuda.h>
 
@@ -107,7 +108,7 @@ double kr_cuda_stamp_seconds(kr_device *device, void *from, void *to)
 void kr_cuda_drain(kr_device *device)
 {
     kr_cuda_calls calls = kr_cuda_enter_device(device);
-    pthread_rwlock_rdlock(&kr_cuda_recordings);
+    pthread_rwlock_wrlock(&kr_cuda_recordings);
     KR_CUDA(&calls, cudaDeviceSynchronize());
     pthread_rwlock_unlock(&kr_cuda_recordings);
     (void)kr_cuda_leave(&calls, NULL, "finishing the device's work");
@@ -135,6 +136,7 @@ kr_status kr_stream_wrap_cuda(kr_device *device, struct CUstream_st *cuda_stream
         return KR_ERR_HOST_MEMORY;
     wrapper->device = device;
     wrapper->native = cuda_stream;
+    kr_users_open_lane(wrapper);
     *stream = wrapper;
     return KR_OK;
 }
