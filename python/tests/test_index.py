@@ -124,6 +124,58 @@ def test_updates(first, insert, delete):
 
 
 @quick
+@given(first=numbers, insert=numbers, delete=numbers)
+def test_versions(first, insert, delete):
+    probes = np.arange(-6, 14)
+
+    def counts_of(keys):
+        return [len(rows_of(keys, lambda key: key == probe)) for probe in probes]
+
+    older = keyray.Index(masked(first), "best:updates=on", device="cpu")
+    newer = older.next_version(insert=masked(insert), delete=masked(delete))
+    gone = {key for key in delete if key is not None}
+    assert older.lookup(probes, "count").tolist() == counts_of(first)
+    older.validate()
+    older.close()
+    assert newer.lookup(probes, "count").tolist() == counts_of(
+        [None if key in gone else key for key in first] + insert)
+    newer.validate()
+    assert newer.next_version().lookup(probes, "count").tolist() == newer.lookup(probes, "count").tolist()
+
+
+def test_versions_of_several_columns_know_which_rows_are_null():
+    older = keyray.Index([np.array([1, 2]), np.array([3, 4])], "array", device="cpu")
+    newer = older.next_version(insert=[np.array([1, 2]), np.array([4, 3])])
+    assert older.lookup([[1], [4]]).tolist() == [-1] and newer.lookup([[1], [4]]).tolist() == [2]
+    older = keyray.Index(masked([1, None]), "array", device="cpu")
+    newer = older.next_version(insert=masked([None, 7]))
+    assert older._nulls.tolist() == [1] and newer._nulls.tolist() == [1, 2]
+    with pytest.raises(keyray.ArgumentError):
+        older.close() or older.next_version()
+
+
+def test_prepared_lookups_go_on_with_versions():
+    older = keyray.Index(np.array([5, 6]), "array", device="cpu")
+    newer = older.next_version(insert=np.array([7]), delete=np.array([5]))
+    probes, out = np.array([5, 6, 7]), np.zeros(3, np.int32)
+    prepared = older.prepare(probes, out)
+    assert prepared.run().tolist() == [0, 1, -1]
+    prepared.rebind(newer)
+    older.close()
+    assert prepared.run() is out and out.tolist() == [-1, 1, 2]
+    with pytest.raises(keyray.ArgumentError, match="kind"):
+        prepared.rebind(keyray.Index(np.array([5]), "hash", device="cpu"))
+    with pytest.raises(keyray.ColumnTypeError, match="keys of"):
+        prepared.rebind(keyray.Index(np.array([5], np.uint8), "array", device="cpu"))
+    assert prepared.run().tolist() == [-1, 1, 2]
+    newer.close()
+    with pytest.raises(keyray.ArgumentError, match="closed"):
+        prepared.run()
+    with pytest.raises(keyray.ArgumentError, match="closed"):
+        prepared.rebind(keyray.Index(np.array([5]), "array", device="cpu"))
+
+
+@quick
 @given(keys=st.lists(st.integers(-50, 50), unique=True, max_size=40), target=numbers)
 def test_get_indexer_is_pandas(keys, target):
     index, theirs = keyray.Index(np.array(keys, np.int64), device="cpu"), pd.Index(np.array(keys, np.int64))

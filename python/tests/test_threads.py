@@ -153,3 +153,16 @@ def test_frames_and_rows_are_of_one_state():
     for thread in threads:
         thread.join()
     assert not failed and len(table) == 15000
+
+
+def test_a_version_waits_for_no_lookup():
+    index = keyray.Index(np.array([4, 3]), "best:updates=on", device="cpu")
+    made = []
+    thread = threading.Thread(target=lambda: made.append(index.next_version(insert=np.array([9]))))
+    index._gate.enter()  # as a lookup that goes on
+    try:
+        thread.start()
+        thread.join(10)
+        assert not thread.is_alive() and made[0].lookup([9]).tolist() == [2] and index.lookup([9]).tolist() == [-1]
+    finally:
+        index._gate.leave()

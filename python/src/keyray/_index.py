@@ -41,6 +41,22 @@ class IndexInfo(NamedTuple):
     peak_nbytes: int
 
 
+class _Changes(NamedTuple):
+    """Arguments of an update, and what they are made of, which stays as long."""
+
+    arguments: tuple[Any, ...]
+    nulls: np.ndarray[Any, Any] | None
+    has_ids: bool
+    kept: Any
+
+    def nulls_from(self, before: np.ndarray[Any, Any] | None, first: int) -> np.ndarray[Any, Any] | None:
+        """The rows of NULLs afterwards; inserted rows without ids have those from `first` on."""
+        if self.nulls is None:
+            return before
+        rows = self.nulls if self.has_ids else self.nulls + np.uint32(first)
+        return rows if before is None else np.concatenate([before, rows])
+
+
 class Index:
     """An index over a column, or over several.
 
@@ -293,6 +309,34 @@ class Index:
 
         insert_rows  ids of the inserted rows; without them next_row (see `info`) and those after it
         """
+        change = self._changes(insert, insert_rows, delete)
+
+        def note(first: int) -> None:
+            self._nulls = change.nulls_from(self._nulls, first)
+
+        function = lib.kr_index_update_columns if self._many else lib.kr_index_update
+        self._change(function, *change.arguments, then=note)
+
+    def next_version(self, insert: Any = None, insert_rows: Any = None, delete: Any = None) -> Index:
+        """Another index, as update() would leave this one, which stays as it is: lookups in it go on.
+
+        Both are closed by their owners, in any order. Values are those of this index: where rows were inserted, give the
+        new one columns that reach their row ids, with set_values(). Prepared lookups go over with Prepared.rebind().
+        """
+        change = self._changes(insert, insert_rows, delete)
+        function = lib.kr_index_next_version_columns if self._many else lib.kr_index_next_version
+        made = Index.__new__(Index)
+        try:
+            self._gate.enter()
+            first = self._next_row
+            handle = _progress.create(function, lib.kr_index_destroy, self._handle or self._gone(), *change.arguments)
+            made._set_up(handle, self._device, self._likes, self._values, change.nulls_from(self._nulls, first))
+        finally:
+            self._gate.leave()
+        return made
+
+    def _changes(self, insert: Any, insert_rows: Any, delete: Any) -> _Changes:
+        """What an update inserts and deletes."""
         added = None if insert is None else self._columns(insert, "insert")
         gone = None if delete is None else self._columns(delete, "delete")
         ids = None if insert_rows is None else _ids(insert_rows, added[0].count if added else 0)
@@ -300,17 +344,11 @@ class Index:
         stream = self._device.stream_of(next((column.stream for column in [*(added or []), *(gone or [])]), None))
         given = None if ids is None else ids.struct.data
         more = _nulls_of(added, ids) if added and added[0].struct.validity else None
-
-        def note(first: int) -> None:
-            if more is not None:
-                rows = more if ids is not None else more + np.uint32(first)
-                self._nulls = rows if self._nulls is None else np.concatenate([self._nulls, rows])
-
         if self._many:
-            self._change(lib.kr_index_update_columns, self._whole(added), given, self._whole(gone), stream, then=note)
+            arguments = (self._whole(added), given, self._whole(gone), stream)
         else:
-            self._change(lib.kr_index_update, added and added[0].reference, given, gone and gone[0].reference, stream,
-                         then=note)
+            arguments = (added and added[0].reference, given, gone and gone[0].reference, stream)
+        return _Changes(arguments, more, ids is not None, (added, gone, ids))
 
     def _whole(self, columns: list[Column] | None) -> Any:
         if columns is None:

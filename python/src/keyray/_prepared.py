@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _progress
 from ._errors import ArgumentError, error_of
-from ._library import lib, thread_error
+from ._library import call, lib, thread_error
 from ._results import Answers, Room
 from ._types import Column
 
@@ -60,6 +60,29 @@ class Prepared:
         finally:
             gate.leave()
         return self._room.out if self._out is None else self._out
+
+    def rebind(self, index: Index) -> None:
+        """Goes on with another index of the same kind, device and key type, as a version of the one that it has
+        (Index.next_version): later runs look up there. Close the old index afterwards, not before.
+        """
+        before = self._index
+        try:
+            before._gate.enter()
+            try:
+                index._gate.enter()
+                if self._handle is None:
+                    raise ArgumentError("the prepared lookup, or its index, is closed")
+                call(lib.kr_prepared_rebind, self._handle, index._handle or index._gone())
+                self._finalizer.detach()
+                self._finalizer = weakref.finalize(self, _destroy, self._handle, index)
+                self._finalizer.atexit = False
+                self._index = index
+                before._prepared.discard(self)
+                index._prepared.add(self)
+            finally:
+                index._gate.leave()
+        finally:
+            before._gate.leave()
 
     @property
     def result(self) -> Any:
