@@ -27,6 +27,26 @@ void kr_subject_refresh(kr_subject *s)
                     &s->fixture.data);
 }
 
+/* Some updates are made as a version, which takes the place of the index; that is as it was until then. */
+static kr_status make_version(kr_subject *s, const kr_column *inserts, const uint32_t *ids,
+                              const kr_column *deletes, kr_stream *stream, kr_error *err)
+{
+    kr_index_info before = {.struct_size = sizeof before}, after = before;
+    kr_index *next = NULL;
+    kr_error broken = {0};
+    kr_index_query(s->index, &before, NULL);
+    const kr_status status = kr_index_next_version(s->index, inserts, ids, deletes, stream, &next, err);
+    kr_index_query(s->index, &after, NULL);
+    kr_test_expect(s->suite, before.rows == after.rows && before.next_row == after.next_row,
+                   "a version leaves the older one as it is");
+    if (status != KR_OK)
+        return status;
+    kr_test_ok(s->suite, kr_index_validate(s->index, &broken), &broken, "an older version is whole");
+    kr_index_destroy(s->index);
+    s->index = next;
+    return KR_OK;
+}
+
 /* Columns lie in host or device memory, by chance; empty ones are NULL, by chance. */
 static kr_status update(kr_subject *s, const kr_update_batch *b, kr_stream *stream, kr_error *err)
 {
@@ -46,9 +66,12 @@ static kr_status update(kr_subject *s, const kr_update_batch *b, kr_stream *stre
     }
     const uint64_t in_use = kr_in_use(s->on->device);
     const int omits = (int)kr_rng_below(&s->model.rng, 2);
-    status = kr_index_update(s->index, omits && !ids.count && !columns[0]->count ? NULL : &placed[0].view,
-                             ids.count ? placed[2].view.data : NULL,
-                             omits && !columns[1]->count ? NULL : &placed[1].view, stream, err);
+    const kr_column *inserts = omits && !ids.count && !columns[0]->count ? NULL : &placed[0].view;
+    const kr_column *deletes = omits && !columns[1]->count ? NULL : &placed[1].view;
+    const uint32_t *rows = ids.count ? placed[2].view.data : NULL;
+    status = kr_rng_split(s->model.rng.state, 1) % 3
+                 ? kr_index_update(s->index, inserts, rows, deletes, stream, err)
+                 : make_version(s, inserts, rows, deletes, stream, err);
     if (status && kr_in_use(s->on->device) != in_use)
         kr_test_fail(s->suite, "a refused update keeps %lld bytes",
                      (long long)(kr_in_use(s->on->device) - in_use));
