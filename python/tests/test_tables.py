@@ -373,3 +373,34 @@ def test_columns_of_dicts_that_numpy_has_not_are_not_saved(column, tmp_path):
         pickle.dumps(table)
     table.save(tmp_path / "t", frame=False)
     assert keyray.load(tmp_path / "t").where(f"a = {2**53 + 1}").count() == 1
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "numpy"])
+@pytest.mark.parametrize("spec", ["full", "bindex"])
+def test_versions_of_tables(kind, spec):
+    def frame_of(values):
+        columns = {"a": np.array(values, np.int32), "s": np.array([f"t{value % 7}" for value in values], "U4")}
+        makers = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table, "numpy": dict}
+        return makers[kind](columns)
+
+    def values_of(table, condition):
+        made = table.where(condition).frame()
+        return [int(value) for value in (made["a"].to_pylist() if kind == "arrow" else list(made["a"]))]
+
+    older = keyray.Table(frame_of(range(100)), spec, device="cpu")
+    longer = older.next_append(frame_of([200, 201]))
+    fewer = longer.next_delete("a < 90")
+    fewest = fewer.next_delete([99, 101])
+    same = older.next_append(frame_of([]))
+    older.append(frame_of([300]))
+    assert values_of(older, "a >= 98") == [98, 99, 300] and values_of(longer, "a >= 98") == [98, 99, 200, 201]
+    assert values_of(fewer, "a < 92") == [90, 91] and values_of(fewest, "a >= 98") == [98, 200]
+    assert values_of(same, "a >= 98") == [98, 99] and same.where("s = 't3'").count() == older.where("s = 't3'").count()
+    assert (len(older), len(longer), len(fewer), len(fewest), len(same)) == (101, 102, 12, 10, 100)
+    older.close()
+    longer.close()
+    assert values_of(fewest, "a >= 98") == [98, 200] and len(same) == 100
+    with pytest.raises(keyray.ArgumentError, match="another table"):
+        fewer.next_delete(fewest.where("a = 98"))
+    with pytest.raises(keyray.ArgumentError, match="closed"):
+        longer.next_append(frame_of([1]))

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import _structs as c
+from . import _table_versions as versions
 from ._columns import as_column
 from ._conditions import Condition, condition_of
 from ._devices import Device, Gate, _text, device_of, facts, names_of
@@ -210,6 +211,22 @@ class Table:
 
     def append(self, frame: Any) -> None:
         """Appends the rows of a frame that has the table's columns, by name; their ids count on."""
+        columns, more, arguments = self._rows_of(frame)
+        if not columns[0].count:  # the table goes on reading the memory that it references
+            return
+
+        try:
+            self._gate.enter_alone()
+            handle = self._used()
+            self._unsettled = True
+            if more is not None:
+                self._more.append((more, self._count + columns[0].count))
+            run_change(lib.kr_table_append, self._appended, handle, *arguments)
+        finally:
+            self._gate.leave_alone()
+
+    def _rows_of(self, frame: Any) -> tuple[list[Column], Source | None, tuple[Any, ...]]:
+        """Rows to append: columns of the table's types, what they come from, and arguments of an append."""
         source = source_of(frame, "auto")
         missing = [name for name in self._positions if name not in source.names]
         extra = [name for name in source.names if name not in self._positions]
@@ -224,22 +241,9 @@ class Table:
                                     f"{column.name!r} {column.count}")
         self.device.settle(*columns)
         own = self._source
-        more = None if own is None else own.like_this(source)
         structs = (c.kr_column * len(columns))(*(column.struct for column in columns))
         stream = self.device.stream_of(next((one.stream for one in columns if one.stream), None))
-
-        if not columns[0].count:  # the table goes on reading the memory that it references
-            return
-
-        try:
-            self._gate.enter_alone()
-            handle = self._used()
-            self._unsettled = True
-            if more is not None:
-                self._more.append((more, self._count + columns[0].count))
-            run_change(lib.kr_table_append, self._appended, handle, structs, len(columns), stream)
-        finally:
-            self._gate.leave_alone()
+        return columns, None if own is None else own.like_this(source), (structs, len(columns), stream)
 
     def _appended(self) -> None:
         self._owners = []
@@ -256,12 +260,17 @@ class Table:
     def delete(self, rows: Any) -> int:
         """Deletes rows: those of a condition, or of ids. Returns how many were alive. Other rows keep their ids."""
         deleted = ctypes.c_uint64()
+        where, arguments, _ = self._doomed(rows)
+        self._changed(lib.kr_table_delete_where if where else lib.kr_table_delete, *arguments, ctypes.byref(deleted))
+        return deleted.value
+
+    def _doomed(self, rows: Any) -> tuple[bool, tuple[Any, ...], Any]:
+        """Rows to delete: whether a condition says which, arguments, and what must stay as long as these."""
         if isinstance(rows, Selection) and rows._table is not self:
             raise ArgumentError("the rows to delete were selected from another table")
         if isinstance(rows, (str, Condition, Selection, bool)):
             condition = rows._condition if isinstance(rows, Selection) else condition_of(rows)
-            self._changed(lib.kr_table_delete_where, condition.handle, None, ctypes.byref(deleted))
-            return deleted.value
+            return True, (condition.handle, None), condition
         given = as_column(rows, name="rows")
         if given.is_bool:
             raise ColumnTypeError("rows to delete are given by their ids, not by a mask of booleans: give the condition, or "
@@ -270,9 +279,16 @@ class Table:
         self.device.settle(column)
         if column.struct.validity if column.on_device else column.valid() is not None:
             raise ArgumentError("ids of rows to delete must not be NULL")
-        self._changed(lib.kr_table_delete, column.struct.data, column.count, None,
-                      ctypes.byref(deleted))
-        return deleted.value
+        return False, (column.struct.data, column.count, None), column
+
+    def next_append(self, frame: Any) -> Table:
+        """Another table, as append() would leave this one, which stays as it is: its scans go on. Both share what they
+        can, and are closed by their owners, in any order."""
+        return versions.next_append(self, frame)
+
+    def next_delete(self, rows: Any) -> Table:
+        """Another table, as delete() would leave this one. Shares all but which rows are alive."""
+        return versions.next_delete(self, rows)
 
     def _changed(self, function: Any, *arguments: Any) -> None:
         try:
