@@ -330,7 +330,7 @@ KR_API kr_status kr_index_update_columns(kr_index *index, const kr_column *inser
 
 /**
  * Makes *next, the index as kr_index_update would leave it, and leaves `index` as it is: lookups in it go on,
- * and so do prepared ones. docs/versions.md has an example.
+ * and so do prepared ones. examples/versions.c shows it.
  *
  * The two are indexes of their own. Each is destroyed by its owner when its readers are done, in any order. A
  * version may be made of a version as often as wanted: none refers to an older one.

@@ -286,7 +286,7 @@ KR_API kr_status kr_table_delete_where(kr_table *table, const kr_condition *cond
 
 /**
  * Makes *next, the table as kr_table_append would leave it, and leaves `table` as it is: scans of it go on,
- * and so do prepared ones. docs/versions.md has an example.
+ * and so do prepared ones. examples/versions.c shows it with indexes.
  *
  * The two are tables of their own. Each is destroyed by its owner when its readers are done, in any order. A
  * version may be made of a version as often as wanted: none refers to an older one.

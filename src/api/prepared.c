@@ -9,8 +9,9 @@ struct kr_prepared {
     kr_device *device;
     const kr_prepared_ops *ops;
     void *call;
-    kr_stream *stream; /* of its own, for what preparing runs; NULL on devices that are the host */
-    kr_users users;    /* streams with runs of it */
+    kr_stream
+        *stream;    /* while it prepares: of its own, for what that runs; NULL on devices that are the host */
+    kr_users users; /* streams with runs of it */
     kr_arena arena;
     void *recording; /* of a run; NULL: each run enqueues anew */
     atomic_flag busy;
@@ -61,16 +62,13 @@ static void record(kr_prepared *p)
     kr_device_sync(p->device, p->stream, NULL); /* the recording is uploaded there */
 }
 
-/* A stream for what preparing runs, which begins behind what was enqueued on the device's own: arrays of the
- * caller's may come from there. */
-static kr_status open_stream(kr_prepared *p, kr_error *err)
+/* What was enqueued on the device's own stream comes first: arrays of the caller's may come from there. */
+static kr_status follow_own_stream(kr_prepared *p, kr_error *err)
 {
     kr_device *device = p->device;
     const kr_device_ops *ops = device->ops;
     void *event = NULL;
-    if (ops->is_host)
-        return KR_OK;
-    kr_status status = kr_stream_create(device, &p->stream, err);
+    kr_status status = kr_stream_refuse_capture(device, NULL, "preparing", err);
     if (status == KR_OK)
         status = ops->event_create(device, &event, err);
     if (status == KR_OK)
@@ -80,6 +78,20 @@ static kr_status open_stream(kr_prepared *p, kr_error *err)
     if (event)
         ops->event_destroy(device, event);
     return status;
+}
+
+/* A stream for what preparing runs, until close_stream, which waits for it. */
+static kr_status open_stream(kr_prepared *p, kr_error *err)
+{
+    const kr_status status = p->device->ops->is_host ? KR_OK : kr_stream_create(p->device, &p->stream, err);
+    p->arena.stream = p->stream;
+    return status;
+}
+
+static void close_stream(kr_prepared *p)
+{
+    kr_stream_destroy(p->stream);
+    p->stream = p->arena.stream = NULL;
 }
 
 kr_status kr_prepared_make(kr_device *device, const kr_prepared_ops *ops, void *call, kr_prepared **prepared,
@@ -94,19 +106,20 @@ kr_status kr_prepared_make(kr_device *device, const kr_prepared_ops *ops, void *
     made->ops = ops;
     made->call = call;
     atomic_flag_clear(&made->busy);
-    kr_status status = kr_stream_refuse_capture(device, NULL, "preparing", err);
-    if (status == KR_OK)
-        status = open_stream(made, err);
-    made->arena = (kr_arena){.device = device, .stream = made->stream};
+    made->arena = (kr_arena){.device = device};
+    kr_status status = open_stream(made, err);
+    if (status == KR_OK && made->stream)
+        status = follow_own_stream(made, err);
     if (status == KR_OK)
         status = settle(made, NULL, err);
-    if (status != KR_OK) {
+    if (status == KR_OK)
+        record(made);
+    close_stream(made);
+    if (status == KR_OK)
+        *prepared = made;
+    else
         kr_prepared_destroy(made);
-        return status;
-    }
-    record(made);
-    *prepared = made;
-    return KR_OK;
+    return status;
 }
 
 /* A capture of the caller's gets the launches themselves. */
@@ -162,25 +175,37 @@ static kr_status settle_again(kr_prepared *p, kr_error *err)
     return status;
 }
 
+/* The call is bound; runs that still use the scratch memory are waited for. */
+static kr_status prepare_again(kr_prepared *p, kr_error *err)
+{
+    kr_users_wait(p->device, &p->users);
+    kr_status status = open_stream(p, err);
+    if (status == KR_OK)
+        status = settle_again(p, err);
+    if (status == KR_OK) {
+        if (p->recording)
+            p->device->ops->recording_destroy(p->device, p->recording);
+        p->recording = NULL;
+        record(p);
+    }
+    close_stream(p);
+    return status;
+}
+
 static kr_status bind(kr_prepared *p, void *target, void *before, kr_error *err)
 {
     memcpy(before, p->call, p->ops->nbytes);
     kr_status status = p->ops->rebind(p->call, target, err);
     if (status != KR_OK)
         return status;
-    kr_users_wait(p->device, &p->users); /* runs that still use the scratch memory */
-    status = settle_again(p, err);
-    if (status != KR_OK) {
+    status = prepare_again(p, err);
+    if (status == KR_OK) {
+        p->ops->let_go(before);
+    } else {
         p->ops->let_go(p->call);
         memcpy(p->call, before, p->ops->nbytes);
-        return status;
     }
-    p->ops->let_go(before);
-    if (p->recording)
-        p->device->ops->recording_destroy(p->device, p->recording);
-    p->recording = NULL;
-    record(p);
-    return KR_OK;
+    return status;
 }
 
 kr_status kr_prepared_bind(kr_prepared *prepared, const kr_prepared_ops *ops, void *target, kr_error *err)
@@ -218,6 +243,5 @@ void kr_prepared_destroy(kr_prepared *prepared)
         prepared->device->ops->recording_destroy(prepared->device, prepared->recording);
     prepared->ops->close(prepared->call);
     kr_arena_release(&prepared->arena);
-    kr_stream_destroy(prepared->stream);
     free(prepared);
 }

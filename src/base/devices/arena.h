@@ -21,7 +21,7 @@ typedef struct kr_arena_block {
 
 typedef struct kr_arena {
     kr_device *device;
-    kr_stream *stream; /* in whose order the memory is taken and given back; NULL: the device's own */
+    kr_stream *stream; /* in whose order memory is taken and given back now; NULL: the device's own */
     kr_buffer memory;  /* none while it records */
     kr_arena_block *blocks;
     uint32_t n, room;
