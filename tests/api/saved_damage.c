@@ -166,6 +166,13 @@ static const change changes[] = {
     {"kind.rows", 12, KR_NO_ROW, 4, "row ids"},
 };
 
+/* Of a column whose keys ascend. */
+static const change changes_in_order[] = {
+    {"kind.first row", 0, 1, 0, "not below the limit"},
+    {"kind.first row", 0, KR_NO_ROW - N + 1, 0, "may be"},
+    {"kind.keys", 12, UINT32_MAX, 4, "not ascending"},
+};
+
 static void check_list(const bytes *file, const change *list, size_t n_changes)
 {
     for (size_t i = 0; i < n_changes; ++i) {
@@ -345,6 +352,10 @@ int main(void)
     for (uint32_t i = 0; i < N; ++i)
         keys[i] = 7 + 5 * (i / 2);
     WORKS(kr_device_open("cpu", &options, &device, &err));
+    const bytes in_order = make_file("array");
+    check_list(&in_order, changes_in_order, sizeof changes_in_order / sizeof *changes_in_order);
+    free(in_order.data);
+    keys[1] = 12, keys[2] = 7; /* row ids are kept */
     const bytes file = make_file("array");
     CHECK(load(&file, NULL) == KR_OK);
     check_cut_off(&file);

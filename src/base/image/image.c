@@ -117,6 +117,15 @@ static const kr_field *due(kr_image *image, kr_field_kind kind, const char *name
     return NULL;
 }
 
+int kr_image_offers(kr_image *image, const char *name, int has)
+{
+    char full[KR_FIELD_NAME_NBYTES];
+    if (image->task != KR_IMAGE_LOAD)
+        return has;
+    return full_name(image, name, full) && image->next < image->source->n &&
+           strcmp(image->source->fields[image->next].name, full) == 0;
+}
+
 uint64_t kr_image_left(const kr_image *image)
 {
     return image->task == KR_IMAGE_LOAD ? image->source->n - image->next : UINT64_MAX;

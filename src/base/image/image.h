@@ -92,6 +92,10 @@ void kr_image_u32(kr_image *image, const char *name, uint32_t *value, uint32_t l
 void kr_image_u64(kr_image *image, const char *name, uint64_t *value, uint64_t least, uint64_t most);
 void kr_image_f64(kr_image *image, const char *name, double *value);
 
+/* For a field that is not always there: 1 where it comes next. SAVE, OWN: `has`. LOAD: whether the file has
+ * it. So files without it are as before. */
+int kr_image_offers(kr_image *image, const char *name, int has);
+
 /* Device memory of exactly nbytes (0: the buffer is empty). The file keeps all of it. LOAD fails with
  * KR_ERR_FORMAT if the file has another size; the contents are there for what the stream does next. */
 void kr_image_buffer(kr_image *image, const char *name, kr_buffer *buffer, uint64_t nbytes);

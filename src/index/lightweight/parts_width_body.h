@@ -329,8 +329,9 @@ KR_BODY void parts_finish(kr_block block, const parts_params *p, int how, const 
     }
     for (uint32_t v = 0; v < n; ++v) {
         leaves[v] = parts_find(p, how, part, &probes[v], starts[v]);
-        if (p->put.what == KR_PUT_ROW && !p->entries.layout)
-            kr_prefetch((const uint32_t *)p->entries.rows + leaves[v].at + leaves[v].ranked.below);
+        if (p->put.what == KR_PUT_ROW)
+            kr_entry_row_prefetch(&p->entries, (int)p->entries.layout,
+                                  (uint64_t)leaves[v].at + leaves[v].ranked.below);
     }
     for (uint32_t v = 0; v < n; ++v)
         parts_answer_as(p, how, (uint64_t)first + v, &probes[v], &leaves[v]);

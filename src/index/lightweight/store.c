@@ -1,5 +1,6 @@
 #include "index/lightweight/store.h"
 #include "index/lightweight/store_params.h"
+#include "index/results/consecutive.h"
 #include "index/results/dense.h"
 
 #include <stdlib.h>
@@ -50,6 +51,7 @@ static kr_store describe_sorted(const kr_build *build, const kr_sorted *sorted)
 {
     kr_store store = describe(build->spec, (uint32_t)build->keys.type);
     store.n = sorted->n;
+    store.first_row = sorted->first_row;
     store.lowest = sorted->lowest;
     store.highest = sorted->highest;
     return store;
@@ -92,17 +94,46 @@ static kr_store pack(kr_work *w, const kr_build *build, const kr_sorted *sorted)
 
 kr_store kr_store_build(kr_work *w, const kr_build *build)
 {
-    const kr_sorted sorted = kr_sorted_build(w, build);
-    if (kr_store_packs(build->spec))
-        return pack(w, build, &sorted);
+    if (kr_store_packs(build->spec)) {
+        const kr_sorted whole = kr_sorted_build(w, build);
+        return pack(w, build, &whole);
+    }
+    const kr_sorted sorted = kr_sorted_build_clustered(w, build);
     kr_store store = describe_sorted(build, &sorted);
     store.keys = sorted.keys;
     store.rows = sorted.rows;
     return store;
 }
 
+int kr_store_is_clustered(const kr_store *store)
+{
+    return store->layout == KR_LAYOUT_SOA && store->n && !store->rows.data;
+}
+
+kr_entries kr_store_with_rows(kr_work *w, const kr_store *store, const void **numbered)
+{
+    *numbered = NULL;
+    if (!kr_store_is_clustered(store))
+        return kr_store_entries(store);
+    const kr_buffer rows = kr_sorted_number(w, store->first_row, store->n);
+    *numbered = rows.data;
+    return kr_entries_of(KR_LAYOUT_SOA, store->key_bits / 8, store->keys.data, rows.data, store->n);
+}
+
+void kr_store_leave_rows(kr_work *w, kr_store *store)
+{
+    const uint32_t first = kr_sorted_first_row(w, store->rows.data, store->n);
+    if (first == KR_NO_ROW)
+        return;
+    kr_work_give(w, store->rows.data);
+    store->rows = (kr_buffer){0};
+    store->first_row = first;
+}
+
 kr_entries kr_store_entries(const kr_store *store)
 {
+    if (kr_store_is_clustered(store))
+        return kr_entries_of_codes(store->key_bits / 8, store->keys.data, store->first_row, store->n);
     return kr_entries_of(store->layout, store->key_bits / 8, store->keys.data, store->rows.data, store->n);
 }
 
@@ -116,7 +147,8 @@ kr_rows kr_store_rows(const void *self)
 {
     const kr_store *store = self;
     const kr_entries entries = kr_store_entries(store);
-    kr_rows rows = kr_dense_rows(entries.rows, entries.row_stride, store->n);
+    kr_rows rows = kr_store_is_clustered(store) ? kr_consecutive_rows(store->first_row, store->n)
+                                                : kr_dense_rows(entries.rows, entries.row_stride, store->n);
     rows.by_one = store->by_one;
     return rows;
 }
@@ -146,7 +178,7 @@ int kr_store_validate(kr_work *w, const void *self)
     return kr_sorted_validate(w, &check);
 }
 
-void kr_store_image(kr_image *image, const kr_image_of *of, uint32_t before, kr_store *store)
+void kr_store_image(kr_image *image, const kr_image_of *of, uint32_t before, int in_order, kr_store *store)
 {
     if (kr_image_loads(image))
         *store = describe(of->spec, of->type);
@@ -155,6 +187,8 @@ void kr_store_image(kr_image *image, const kr_image_of *of, uint32_t before, kr_
     const uint64_t slots = store->n ? store->n + before : 0;
     kr_image_buffer(image, "keys", &store->keys,
                     slots * kr_layout_stride(store->layout, store->key_bits / 8));
-    if (store->layout == KR_LAYOUT_SOA)
+    if (in_order && kr_image_offers(image, "first row", kr_store_is_clustered(store)))
+        kr_image_u32(image, "first row", &store->first_row, 0, (uint32_t)(KR_NO_ROW - store->n));
+    else if (store->layout == KR_LAYOUT_SOA)
         kr_image_buffer(image, "rows", &store->rows, slots * sizeof(uint32_t));
 }

@@ -17,13 +17,17 @@ kr_store KR_W(kr_store_update)(kr_work *w, const kr_store *store, const kr_updat
 {
     kr_store merged = {.n = 0};
     kr_sorted_merge_params params;
-    const kr_entries old = kr_store_entries(store);
+    const void *numbered;
+    const kr_entries old = kr_store_with_rows(w, store, &numbered);
     kr_merge m = KR_W(kr_merge_of_entries)(w, &old, store->layout, &params);
     const kr_changes changes = kr_changes_make(w, job, NULL);
     KR_W(kr_merge_plan)(&m, &changes);
     *changed = KR_W(kr_merge_has_changes)(&m);
     if (*changed)
         merged = KR_W(kr_store_merge)(&m, store, m.n);
+    if (*changed && numbered && merged.n)
+        kr_store_leave_rows(w, &merged);
+    kr_work_give(w, numbered);
     KR_W(kr_merge_give)(&m);
     kr_changes_give(w, &changes);
     kr_work_lap(w, "merge");

@@ -76,25 +76,128 @@ static void give_keys(kr_work *w, const listed_keys *l)
     kr_sorted_rows_give(w, &l->list);
 }
 
-/* Hashes differ in all of their bits. */
-kr_sorted kr_sorted_sort(kr_work *w, const kr_build *build, const uint64_t *seed)
+/* ---- Columns that are in order already -------------------------------------------------------- */
+
+kr_buffer kr_sorted_number(kr_work *w, uint32_t first, uint64_t n)
 {
-    const listed_keys l = prepare(w, build, seed, NULL);
-    const uint64_t n = l.list.n;
+    const kr_buffer rows = kr_work_buffer(w, n * sizeof(uint32_t), "sorted row ids", NULL);
+    const number_params number = {rows.data, first};
+    kr_work_run(w, &sorted_number_rows, &number, n);
+    return rows;
+}
+
+/* ORDER_FOUND counters, which are read later. Enqueues. */
+static uint64_t *look_at_order(kr_work *w, const void *keys, uint32_t key_bits, const uint32_t *rows,
+                               uint64_t n)
+{
+    uint64_t *found = kr_work_counters(w, ORDER_FOUND);
+    const order_params params = {.keys = keys, .rows = rows, .found = found, .n = n, .key_bits = key_bits};
+    if (n > 1)
+        kr_work_run(w, &sorted_order, &params, (n - 2) / ORDER_TILE + 1);
+    return found;
+}
+
+uint32_t kr_sorted_first_row(kr_work *w, const uint32_t *rows, uint64_t n)
+{
+    uint64_t found[ORDER_FOUND] = {0}, *counters = look_at_order(w, NULL, 32, rows, n);
+    uint32_t first = KR_NO_ROW;
+    if (n)
+        kr_work_copy(w, &first, rows, sizeof first);
+    kr_work_read(w, found, counters, sizeof found);
+    kr_work_give(w, counters);
+    return kr_work_goes_on(w) && !found[ORDER_SCATTERED] ? first : KR_NO_ROW;
+}
+
+/* What is known of a column before its sort. */
+typedef struct column_order {
+    uint64_t *counters; /* NULL: nothing was looked at */
+    uint64_t found[ORDER_FOUND];
+} column_order;
+
+/* A host device waits for nothing when it reads; elsewhere the sort is enqueued meanwhile. */
+static column_order look_at_column(kr_work *w, const kr_build *build, const listed_keys *l)
+{
     const uint32_t bits = kr_type_key_bits(build->keys.type);
-    const kr_sorted made = kr_sorted_take(w, n, bits);
+    column_order order = {look_at_order(w, l->keys, bits, l->list.rows, l->list.n), {1, 1}};
+    if (w->device->ops->is_host)
+        kr_work_read(w, order.found, order.counters, sizeof order.found);
+    return order;
+}
+
+static int is_clustered(const column_order *order)
+{
+    return order->counters && !order->found[ORDER_FALLS] && !order->found[ORDER_SCATTERED];
+}
+
+/* ---- Sorting ---------------------------------------------------------------------------------- */
+
+/* Hashes differ in all of their bits. */
+static kr_sorted sort_listed(kr_work *w, const kr_build *build, const listed_keys *l, int hashed)
+{
+    const uint32_t bits = kr_type_key_bits(build->keys.type);
+    const kr_sorted made = kr_sorted_take(w, l->list.n, bits);
     const kr_sort sort = {
         .key_bits = bits,
-        .end_bit = seed               ? bits
+        .end_bit = hashed             ? bits
                    : build->used_bits ? build->used_bits
                                       : kr_type_significant_bits(build->keys.type),
-        .n = n,
-        .keys_in = l.keys,
+        .n = l->list.n,
+        .keys_in = l->keys,
         .keys_out = made.keys.data,
-        .rows_in = l.list.rows,
+        .rows_in = l->list.rows,
         .rows_out = made.rows.data,
     };
     kr_work_sort(w, &sort);
+    return made;
+}
+
+/* The keys ascend, so they are only copied. `clustered`: without row ids. */
+static kr_sorted copy_listed(kr_work *w, const kr_build *build, const listed_keys *l, int clustered)
+{
+    const uint64_t n = l->list.n, nbytes = n * (kr_type_key_bits(build->keys.type) / 8);
+    kr_sorted made = {.keys = kr_work_buffer(w, nbytes, "sorted keys", NULL), .n = n};
+    kr_work_copy(w, made.keys.data, l->keys, nbytes);
+    if (clustered)
+        return made;
+    if (!l->list.rows) {
+        made.rows = kr_sorted_number(w, 0, n);
+        return made;
+    }
+    made.rows = kr_work_buffer(w, n * sizeof(uint32_t), "sorted row ids", NULL);
+    kr_work_copy(w, made.rows.data, l->list.rows, n * sizeof(uint32_t));
+    return made;
+}
+
+/* In the order of keys; without row ids where `clustered` allows it and that is known at once. */
+static kr_sorted sort_codes(kr_work *w, const kr_build *build, int clustered, column_order *order)
+{
+    const listed_keys l = prepare(w, build, NULL, NULL);
+    const int is_host = w->device->ops->is_host;
+    kr_sorted made;
+    *order = (column_order){.counters = NULL};
+    if (clustered || is_host)
+        *order = look_at_column(w, build, &l);
+    if (!is_host || order->found[ORDER_FALLS])
+        made = sort_listed(w, build, &l, 0);
+    else
+        made = copy_listed(w, build, &l, clustered && is_clustered(order));
+    if (made.n && !made.rows.data && l.list.rows && kr_work_goes_on(w))
+        kr_work_copy(w, &made.first_row, l.list.rows, sizeof made.first_row);
+    give_keys(w, &l);
+    kr_work_lap(w, "sort");
+    return made;
+}
+
+kr_sorted kr_sorted_sort(kr_work *w, const kr_build *build, const uint64_t *seed)
+{
+    column_order order;
+    if (!seed) {
+        const kr_sorted sorted = sort_codes(w, build, 0, &order);
+        kr_work_give(w, order.counters);
+        return sorted;
+    }
+    const listed_keys l = prepare(w, build, seed, NULL);
+    const kr_sorted made = sort_listed(w, build, &l, 1);
     give_keys(w, &l);
     kr_work_lap(w, "sort");
     return made;
@@ -103,7 +206,7 @@ kr_sorted kr_sorted_sort(kr_work *w, const kr_build *build, const uint64_t *seed
 void kr_sorted_list(kr_work *w, const kr_build *build, uint64_t seed, kr_listed *listed)
 {
     const listed_keys l = prepare(w, build, &seed, listed->keys);
-    const number_params number = {listed->rows};
+    const number_params number = {listed->rows, 0};
     listed->n = l.list.n;
     if (l.list.rows)
         kr_work_copy(w, listed->rows, l.list.rows, l.list.n * sizeof(uint32_t));
@@ -124,8 +227,9 @@ void kr_sorted_read_ends(kr_work *w, uint32_t key_bits, kr_sorted *sorted)
     kr_work_sync(w);
 }
 
-/* Fills build->is_unique, lowest and highest. Waits for the stream once. */
-static void look_at_keys(kr_work *w, const kr_build *build, kr_sorted *sorted)
+/* Fills build->is_unique, lowest and highest, and what the order's counters found. Waits for the stream once.
+ */
+static void look_at_keys(kr_work *w, const kr_build *build, kr_sorted *sorted, column_order *order)
 {
     const uint32_t key_bits = kr_type_key_bits(build->keys.type);
     uint64_t *counter = kr_work_counters(w, 1), repeats = 0;
@@ -134,19 +238,39 @@ static void look_at_keys(kr_work *w, const kr_build *build, kr_sorted *sorted)
     if (sorted->n > 1)
         kr_work_run(w, &sorted_repeats, &params, (sorted->n - 2) / REPEATS_TILE + 1);
     kr_work_copy(w, &repeats, counter, sizeof repeats);
+    if (order->counters)
+        kr_work_copy(w, order->found, order->counters, sizeof order->found);
+    if (sorted->rows.data)
+        kr_work_copy(w, &sorted->first_row, sorted->rows.data, sizeof sorted->first_row);
     kr_sorted_read_ends(w, key_bits, sorted);
     kr_work_give(w, counter);
     if (build->is_unique)
         *build->is_unique = kr_work_goes_on(w) && !repeats;
 }
 
-kr_sorted kr_sorted_build(kr_work *w, const kr_build *build)
+static kr_sorted build_sorted(kr_work *w, const kr_build *build, int clustered)
 {
-    kr_sorted made = kr_sorted_sort(w, build, NULL);
+    column_order order;
+    kr_sorted made = sort_codes(w, build, clustered, &order);
     if (made.n)
-        look_at_keys(w, build, &made);
+        look_at_keys(w, build, &made, &order);
+    kr_work_give(w, order.counters);
+    if (clustered && made.rows.data && kr_work_goes_on(w) && is_clustered(&order)) {
+        kr_work_give(w, made.rows.data);
+        made.rows = (kr_buffer){0};
+    }
     kr_work_lap(w, "sort");
     return made;
+}
+
+kr_sorted kr_sorted_build(kr_work *w, const kr_build *build)
+{
+    return build_sorted(w, build, 0);
+}
+
+kr_sorted kr_sorted_build_clustered(kr_work *w, const kr_build *build)
+{
+    return build_sorted(w, build, 1);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -160,7 +284,7 @@ void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate)
     static const uint32_t given; /* only whether rows_in is NULL matters */
     const uint64_t n = shape->count, ids = n * sizeof(uint32_t);
     const uint32_t bits = kr_type_key_bits(shape->type);
-    const uint64_t keys = n * (bits / 8), counters = 16;
+    const uint64_t keys = n * (bits / 8), counters = 16, found = 64;
     const int listed = shape->has_validity || shape->has_row_ids;
     const kr_sort flags = {.key_bits = 32, .end_bit = 1, .n = n};
     const kr_sort order = {.key_bits = 32, .end_bit = 32, .n = n, .rows_in = &given};
@@ -181,5 +305,6 @@ void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate)
     if (listed || (shape->type != KR_U32 && shape->type != KR_U64))
         kept += keys;
     estimate->footprint_nbytes = keys + ids;
-    estimate->peak_nbytes = larger(peak, kept + keys + ids + kr_device_sort_temp(shape->device, &main));
+    estimate->peak_nbytes =
+        larger(peak, kept + keys + ids + found + kr_device_sort_temp(shape->device, &main));
 }

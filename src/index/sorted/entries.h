@@ -12,10 +12,14 @@ enum {
 };
 
 typedef struct kr_entries {
-    char *keys, *rows;               /* of slot 0 */
-    uint32_t key_stride, row_stride; /* bytes from a slot to the next */
-    uint32_t n;                      /* entries */
-    uint32_t layout;                 /* KR_LAYOUT_* */
+    char *keys, *rows;   /* of slot 0; rows NULL: no row ids are kept, as that of slot s is first_row + s */
+    uint32_t key_stride; /* bytes from a slot to the next */
+    union {
+        uint32_t row_stride; /* likewise */
+        uint32_t first_row;  /* where rows is NULL */
+    };
+    uint32_t n;      /* entries */
+    uint32_t layout; /* KR_LAYOUT_* */
 } kr_entries;
 kr_assert_size(kr_entries, 32);
 
@@ -37,11 +41,19 @@ static inline kr_entries kr_entries_of(uint32_t layout, uint32_t key_nbytes, voi
                                        uint64_t n)
 {
     const uint32_t stride = kr_layout_stride(layout, key_nbytes);
-    kr_entries entries = {(char *)keys, (char *)rows, stride, sizeof(uint32_t), (uint32_t)n, layout};
+    kr_entries entries = {(char *)keys, (char *)rows, stride, {sizeof(uint32_t)}, (uint32_t)n, layout};
     if (layout != KR_LAYOUT_SOA) {
         entries.rows = keys ? (char *)keys + key_nbytes : NULL;
         entries.row_stride = stride;
     }
+    return entries;
+}
+
+/* Codes alone, of rows first_row, first_row + 1, ... */
+static inline kr_entries kr_entries_of_codes(uint32_t key_nbytes, void *keys, uint32_t first_row, uint64_t n)
+{
+    kr_entries entries = kr_entries_of(KR_LAYOUT_SOA, key_nbytes, keys, NULL, n);
+    entries.first_row = first_row;
     return entries;
 }
 
@@ -85,7 +97,8 @@ KR_BODY void kr_entries_put(const kr_entries *entries, uint64_t slot, kr_key key
     *(uint32_t *)(entries->rows + slot * entries->row_stride) = row;
 }
 
-/* In layouts SOA and AOS. Hot programs pass a constant for `aos`, others entries->layout. */
+/* In layouts SOA and AOS. Hot programs pass a constant for `aos`, others entries->layout. Functions whose
+ * names begin with kr_entries_ want row ids that are kept. */
 KR_BODY const uint32_t *kr_entry(const kr_entries *entries, int aos, uint64_t slot)
 {
     const uint32_t words = sizeof(kr_key) / 4 + (aos ? 1 : 0);
@@ -100,8 +113,17 @@ KR_BODY kr_key kr_entry_key(const kr_entries *entries, int aos, uint64_t slot)
 
 KR_BODY uint32_t kr_entry_row(const kr_entries *entries, int aos, uint64_t slot)
 {
-    return aos ? kr_load(kr_entry(entries, 1, slot) + sizeof(kr_key) / 4)
-               : kr_load((const uint32_t *)entries->rows + slot);
+    if (aos)
+        return kr_load(kr_entry(entries, 1, slot) + sizeof(kr_key) / 4);
+    return entries->rows ? kr_load((const uint32_t *)entries->rows + slot)
+                         : entries->first_row + (uint32_t)slot;
+}
+
+/* Asks for the row id of a slot, where it lies in memory apart from its code. */
+KR_BODY void kr_entry_row_prefetch(const kr_entries *entries, int aos, uint64_t slot)
+{
+    if (!aos && entries->rows)
+        kr_prefetch((const uint32_t *)entries->rows + slot);
 }
 
 #endif

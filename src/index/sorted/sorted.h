@@ -1,5 +1,6 @@
 /* Sorted (key, row id) columns, which most families are built on. Keys are codes (base/key/key.h) in
- * ascending order, row ids ascend within equal keys, NULL rows are left out. */
+ * ascending order, row ids ascend within equal keys, NULL rows are left out. Row ids that are consecutive in
+ * this order, as those of a column whose values ascend, need not be kept. */
 #ifndef KEYRAY_INDEX_SORTED_SORTED_H
 #define KEYRAY_INDEX_SORTED_SORTED_H
 
@@ -8,9 +9,11 @@
 
 typedef struct kr_sorted {
     kr_buffer keys; /* uint32_t or uint64_t[n] */
-    kr_buffer rows; /* uint32_t[n] */
+    kr_buffer
+        rows; /* uint32_t[n]; of kr_sorted_build_clustered: empty if they are first_row, first_row + 1, ... */
     uint64_t n;
     uint64_t lowest, highest; /* codes of the first and the last key; 0 when n is 0 */
+    uint32_t first_row;       /* where there are no rows */
 } kr_sorted;
 
 /* What a work makes is its scratch memory until it is kept; then kr_sorted_release releases it. */
@@ -21,6 +24,12 @@ void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream);
 
 /* The key width follows from the type of the column. */
 kr_sorted kr_sorted_build(kr_work *work, const kr_build *build);
+/* The same for families that need no row ids where these are consecutive. */
+kr_sorted kr_sorted_build_clustered(kr_work *work, const kr_build *build);
+/* Row ids first, first + 1, ... in memory of the work. */
+kr_buffer kr_sorted_number(kr_work *work, uint32_t first, uint64_t n);
+/* The row id of the first entry, if those of all n are consecutive; else KR_NO_ROW. Blocks. */
+uint32_t kr_sorted_first_row(kr_work *work, const uint32_t *rows, uint64_t n);
 /* The same without the ends, in the order of kr_mix(code, *seed) (base/key/hash.h) where `seed` is not NULL:
  * then `keys` holds these hashes instead of codes. */
 kr_sorted kr_sorted_sort(kr_work *work, const kr_build *build, const uint64_t *seed);

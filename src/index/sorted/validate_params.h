@@ -4,7 +4,7 @@
 
 #include "base/program/program.h"
 
-/* Codes in one array, row ids in another. */
+/* Codes in one array, row ids in another, or rows NULL: consecutive. */
 typedef struct check_dense_params {
     const void *keys;
     const void *rows;

@@ -13,7 +13,7 @@ KR_BODY uint64_t sorted_dense_key(const check_dense_params *p, uint64_t i)
 
 KR_BODY uint32_t sorted_dense_row(const check_dense_params *p, uint64_t i)
 {
-    return kr_load((const uint32_t *)p->rows + i);
+    return p->rows ? kr_load((const uint32_t *)p->rows + i) : (uint32_t)i; /* consecutive */
 }
 KR_ORDER_CHECK_RUN(sorted_dense_slowly, check_dense_params, n, sorted_dense_key, sorted_dense_row)
 
@@ -22,9 +22,13 @@ KR_ORDER_CHECK_RUN(sorted_dense_slowly, check_dense_params, n, sorted_dense_key,
 KR_BODY int sorted_dense_is_wrong(const check_dense_params *p, uint64_t first, uint32_t *repeats)
 {
     const kr_key *keys = (const kr_key *)p->keys + first;
-    const uint32_t *rows = (const uint32_t *)p->rows + first;
+    const uint32_t *rows = p->rows ? (const uint32_t *)p->rows + first : NULL;
     uint32_t wrong = 0, same = 0;
-    for (int32_t j = 0; j < KR_RUN; ++j) {
+    for (int32_t j = 0; !rows && j < KR_RUN; ++j) {
+        wrong |= keys[j] < keys[j - 1];
+        same |= keys[j] == keys[j - 1];
+    }
+    for (int32_t j = 0; rows && j < KR_RUN; ++j) {
         const uint32_t falls = keys[j] < keys[j - 1], equal = keys[j] == keys[j - 1];
         wrong |= falls | (equal & (rows[j] <= rows[j - 1]));
         same |= equal;

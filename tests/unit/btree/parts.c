@@ -85,6 +85,8 @@ static void put(void *to, uint64_t i, uint32_t wide, uint64_t value)
 static uint32_t row_at(const kr_index *index, uint32_t where)
 {
     const btree_tree *tree = &tree_of(index)->tree;
+    if (!tree->rows)
+        return tree->first_row + where;
     const uint32_t slot = where & ((1u << tree->node_bits) - 1);
     return tree->rows[(tree->order[where >> tree->node_bits] << tree->node_bits) + slot];
 }

@@ -10,8 +10,8 @@
 /* Leaf i gets the entries from i * filled on, so leaves are in order. */
 typedef struct btree_spread_params {
     btree_tree tree;
-    const void *keys; /* sorted */
-    const uint32_t *rows;
+    const void *keys;          /* sorted */
+    const uint32_t *rows;      /* NULL: the tree keeps none */
     uint32_t filled, reserved; /* entries of each leaf but the last */
 } btree_spread_params;
 
@@ -25,7 +25,8 @@ KR_BODY void btree_spread_slot(const btree_spread_params *p, uint64_t i)
     const int here = slot < p->filled && position < tree->n;
     const kr_key key = here ? kr_load((const kr_key *)p->keys + position) : BTREE_LARGEST;
     ((kr_key *)tree->keys)[i] = key;
-    tree->rows[i] = here ? kr_load(p->rows + position) : KR_NO_ROW;
+    if (tree->rows)
+        tree->rows[i] = here ? kr_load(p->rows + position) : KR_NO_ROW;
     if (slot)
         return;
     tree->order[leaf] = leaf;
@@ -90,9 +91,16 @@ KR_BODY void btree_flatten_slot(const btree_flatten_params *p, uint64_t i)
         return;
     const uint32_t slot = btree_slot(tree, tree->node_bits, ordinal) + s;
     ((kr_key *)p->keys)[position] = kr_load(btree_keys(tree, slot));
-    p->rows[position] = kr_load(tree->rows + slot);
+    p->rows[position] = btree_row(tree, slot);
 }
 KR_MAP_PROGRAM(btree_flatten, btree_flatten_params, btree_flatten_slot);
+
+/* Row ids of a tree that keeps none, for its slots; `keys` is not used. */
+KR_BODY void btree_number_slot(const btree_flatten_params *p, uint64_t i)
+{
+    p->rows[i] = btree_row(&p->tree, (uint32_t)i);
+}
+KR_MAP_PROGRAM(btree_number, btree_flatten_params, btree_number_slot);
 
 /* ---- Cuts ------------------------------------------------------------------------------------ */
 

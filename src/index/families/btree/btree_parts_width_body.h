@@ -165,14 +165,14 @@ KR_BODY void btree_answer_first(const btree_parts_params *p, const btree_part *p
     if (run->below == BTREE_BLOCK && run->at + BTREE_BLOCK < 1u << tree->node_bits)
         found = kr_load(btree_keys(tree, slot)) <= probe->upper;
     if (found && (p->put.what == KR_PUT_ROW || probe->upper == BTREE_LARGEST)) {
-        row = kr_load(tree->rows + slot);
+        row = btree_row(tree, slot);
         found = row != KR_NO_ROW; /* an empty slot */
     }
     if (!found && probe->ordinal + 1 < tree->n_leaves &&
         btree_part_separator(p, part, probe->ordinal + 1) <= probe->upper) {
         found = 1;
         slot = btree_slot(tree, tree->node_bits, probe->ordinal + 1);
-        row = p->put.what == KR_PUT_ROW ? kr_load(tree->rows + slot) : 0;
+        row = p->put.what == KR_PUT_ROW ? btree_row(tree, slot) : 0;
     }
     kr_put_first(&p->put, i, found, row);
 }
@@ -239,7 +239,8 @@ KR_BODY void btree_answer_match(const btree_parts_params *p, uint64_t i, const b
     /* The match may begin in the next leaf. */
     const uint32_t where =
         position < end ? (probe->ordinal << tree->node_bits) + at : (probe->ordinal + 1) << tree->node_bits;
-    kr_put_match(&p->put, i, where, btree_end_of(tree, probe, run, begin, end) - position);
+    kr_put_match(&p->put, i, btree_where(tree, where, position),
+                 btree_end_of(tree, probe, run, begin, end) - position);
 }
 
 KR_BODY void btree_answer_nearest(const btree_parts_params *p, uint64_t i, const btree_probe *probe,

@@ -46,7 +46,7 @@ typedef struct btree_update_params {
     uint32_t n_tiles;
     uint32_t moves; /* 1: leaves are taken or freed */
 } btree_update_params;
-kr_assert_size(btree_update_params, 360);
+kr_assert_size(btree_update_params, 376);
 
 /* ---- Route ----------------------------------------------------------------------------------- */
 

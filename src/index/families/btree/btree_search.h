@@ -108,7 +108,7 @@ KR_BODY int btree_arrive(const btree_params *p, uint32_t bits, btree_state *s)
     if (kr_put_wants_first(&p->put)) {
         s->where = btree_first(tree, bits, s->at, s->lower, s->upper);
         if (s->where != BTREE_NO_SLOT)
-            kr_prefetch(tree->rows + s->where);
+            btree_row_prefetch(tree, s->where);
         return 0;
     }
     if (!(s->left & BTREE_LAST))
@@ -149,9 +149,9 @@ KR_BODY void btree_end(const btree_params *p, uint64_t i, btree_state *s)
     const int found = s->where != BTREE_NO_SLOT;
     if (kr_put_wants_first(&p->put))
         kr_put_first(&p->put, i, found,
-                     found && p->put.what == KR_PUT_ROW ? kr_load(p->tree.rows + s->where) : 0);
+                     found && p->put.what == KR_PUT_ROW ? btree_row(&p->tree, s->where) : 0);
     else
-        kr_put_match(&p->put, i, s->where, s->at - s->position);
+        kr_put_match(&p->put, i, btree_where(&p->tree, s->where, s->position), s->at - s->position);
 }
 
 KR_BODY void btree_end_nearest(const btree_params *p, uint64_t i, btree_state *s)

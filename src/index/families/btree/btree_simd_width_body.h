@@ -43,11 +43,11 @@ KR_BODY void btree_flight(const btree_params *p, uint32_t bits, uint64_t base, u
     for (uint32_t j = 0; j < count; ++j) {
         states[j].at = btree_first(tree, bits, states[j].at, states[j].lower, states[j].upper);
         if (states[j].at != BTREE_NO_SLOT)
-            kr_prefetch(tree->rows + states[j].at);
+            btree_row_prefetch(tree, states[j].at);
     }
     for (uint32_t j = 0; j < count; ++j) {
         const int found = states[j].any && states[j].at != BTREE_NO_SLOT;
-        kr_put_first(&p->put, base + j, found, found ? kr_load(tree->rows + states[j].at) : 0);
+        kr_put_first(&p->put, base + j, found, found ? btree_row(tree, states[j].at) : 0);
     }
 }
 

@@ -19,7 +19,7 @@ KR_BODY uint64_t btree_sum_leaf(const btree_sum_params *p, uint32_t ordinal, kr_
         if (key > upper)
             break;
         if (key >= lower && btree_is_entry(&p->tree, leaf + s, key))
-            sum += reduce_addend(&p->how, kr_load(p->tree.rows + leaf + s));
+            sum += reduce_addend(&p->how, btree_row(&p->tree, leaf + s));
     }
     return sum;
 }

@@ -21,8 +21,8 @@ enum {
 };
 
 typedef struct btree_tree {
-    void *keys; /* kr_key[room << node_bits] */
-    uint32_t *rows;
+    void *keys;       /* kr_key[room << node_bits] */
+    uint32_t *rows;   /* NULL: none are kept */
     void *separators; /* kr_key[n_slots]: all levels, the lowest first */
     uint32_t *starts; /* n_leaves + 1 */
     uint32_t *order;  /* room; from n_leaves on: leaves that are free */
@@ -34,9 +34,12 @@ typedef struct btree_tree {
     uint32_t n_slots, n_levels;
     uint32_t levels[BTREE_LEVELS]; /* the first slot of each */
     uint32_t fan_bits;             /* children of an inner node: node_bits, or one less */
+    /* Where rows is NULL, as row ids are consecutive: entries of each leaf but the last, the row id at
+     * position 0. Leaves are in order then. */
+    uint32_t filled, first_row;
     uint32_t reserved;
 } btree_tree;
-kr_assert_size(btree_tree, 120);
+kr_assert_size(btree_tree, 128);
 
 /* The ordinal of an existing position, from a guess that counts on leaves of one size: by doubling steps,
  * then by halves. Invariant: starts[low] <= position < starts[high]. */

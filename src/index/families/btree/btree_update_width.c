@@ -10,6 +10,7 @@ enum { ROWS_A_LEAF = 2 };
 
 KR_PROGRAM_DECLARE(btree_fill);
 KR_PROGRAM_DECLARE(btree_flatten);
+KR_PROGRAM_DECLARE(btree_number);
 
 /* ---- All leaves anew ------------------------------------------------------------------------- */
 
@@ -24,10 +25,23 @@ static kr_entries flatten(kr_work *w, const btree_index *index)
     return kr_entries_of(KR_LAYOUT_SOA, sizeof(kr_key), keys, rows, tree->n);
 }
 
+/* Row ids that are still consecutive are not kept. */
+static void leave_rows(kr_work *w, kr_sorted *sorted)
+{
+    const uint32_t first = kr_sorted_first_row(w, sorted->rows.data, sorted->n);
+    if (first == KR_NO_ROW)
+        return;
+    kr_work_give(w, sorted->rows.data);
+    sorted->rows = (kr_buffer){0};
+    sorted->first_row = first;
+}
+
 static void merge_all(kr_work *w, const kr_changes *changes, btree_index *index)
 {
     const kr_entries old = flatten(w, index);
-    const kr_sorted merged = KR_W(kr_sorted_merge)(w, changes, &old);
+    kr_sorted merged = KR_W(kr_sorted_merge)(w, changes, &old);
+    if (index->tree.filled)
+        leave_rows(w, &merged);
     kr_work_give(w, old.rows);
     kr_work_give(w, old.keys);
     btree_index made = KR_W(btree_make)(w, &index->design, &merged);
@@ -166,18 +180,44 @@ static int fits(const update *u)
            (uint64_t)u->sums.entries * 5 / 4 >= u->index->spread;
 }
 
-/* 0 if leaves have to be made anew. */
+/* Where row ids are consecutive and none are kept: numbers them in scratch memory, as leaves that change in
+ * place have their own. */
+static uint32_t *number_rows(kr_work *w, const btree_tree *tree)
+{
+    const uint64_t slots = (uint64_t)tree->room << tree->node_bits;
+    if (!tree->filled)
+        return NULL;
+    uint32_t *rows = kr_work_take_or(w, slots * sizeof *rows, "the row ids of leaves", "kind array");
+    const btree_flatten_params params = {*tree, NULL, rows};
+    kr_work_run(w, &KR_W(btree_number), &params, slots);
+    return rows;
+}
+
+/* 0 if leaves have to be made anew. A tree without row ids gets some when nothing else can fail. */
 static int change_leaves(kr_work *w, const kr_changes *changes, btree_index *index)
 {
     update u = {.work = w, .index = index};
+    uint32_t *rows = number_rows(w, &index->tree);
+    const btree_tree before = index->tree;
+    if (rows) {
+        index->tree.rows = rows;
+        index->tree.filled = 0;
+    }
     plan(&u, changes);
-    if (!kr_work_goes_on(w) || !fits(&u))
-        return 0;
-    make_room(&u);
-    apply(&u);
-    adopt(&u);
-    kr_work_lap(w, "apply");
-    return 1;
+    const int changes_leaves = kr_work_goes_on(w) && fits(&u);
+    if (changes_leaves) {
+        make_room(&u);
+        apply(&u);
+        adopt(&u);
+        kr_work_lap(w, "apply");
+    }
+    if (rows && changes_leaves && kr_work_goes_on(w)) {
+        index->rows = kr_work_keep(w, rows);
+    } else if (rows) {
+        index->tree = before;
+        kr_work_give(w, rows);
+    }
+    return changes_leaves;
 }
 
 /* ---- Which of them --------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "index/families/btree/btree.h"
 #include "index/families/btree/btree_walk.h"
 #include "index/families/btree/btree_width_body.h"
+#include "index/results/consecutive.h"
 
 #include <stdlib.h>
 
@@ -60,7 +61,8 @@ static void allocate(kr_work *w, btree_index *made)
     static const char *const help = "fill=1.0, or kind array";
     const btree_tree *tree = &made->tree;
     made->keys = kr_work_buffer(w, leaves_nbytes(tree, sizeof(kr_key)), "the keys of leaves", help);
-    made->rows = kr_work_buffer(w, leaves_nbytes(tree, sizeof(uint32_t)), "the row ids of leaves", help);
+    if (!tree->filled)
+        made->rows = kr_work_buffer(w, leaves_nbytes(tree, sizeof(uint32_t)), "the row ids of leaves", help);
     made->directory = kr_work_buffer(w, btree_directory_nbytes(tree, sizeof(kr_key)),
                                      "the directory of leaves", "a larger node");
     made->order =
@@ -72,6 +74,10 @@ btree_index KR_W(btree_make)(kr_work *w, const btree_design *design, const kr_so
 {
     btree_index made = {.design = *design, .spread = sorted->n};
     KR_STEP(w, btree_size(design, sorted->n, &made.tree, w->err));
+    if (sorted->n && !sorted->rows.data) {
+        made.tree.filled = design->filled;
+        made.tree.first_row = sorted->first_row;
+    }
     allocate(w, &made);
     const btree_spread_params spread = {made.tree, sorted->keys.data, sorted->rows.data, design->filled, 0};
     const btree_levels_params levels = {made.tree, NULL};
@@ -87,7 +93,7 @@ static void build(kr_work *w, const kr_build *build, void **self)
     btree_tree tree;
     KR_STEP(w, btree_size(&design, build->keys.count, &tree, w->err)); /* before anything is sorted */
     btree_index *index = kr_work_object(w, sizeof *index, "an index");
-    const kr_sorted sorted = kr_sorted_build(w, build);
+    const kr_sorted sorted = kr_sorted_build_clustered(w, build);
     btree_index made = KR_W(btree_make)(w, &design, &sorted);
     btree_keep(w, &made);
     if (kr_work_goes_on(w)) {
@@ -158,6 +164,8 @@ static void sum(kr_work *w, const void *self, const kr_sum *job)
 static kr_rows rows(const void *self)
 {
     const btree_tree *tree = &((const btree_index *)self)->tree;
+    if (tree->filled)
+        return kr_consecutive_rows(tree->first_row, tree->n);
     const btree_walk_view view = {
         .rows = tree->rows,
         .starts = tree->starts,
@@ -267,6 +275,22 @@ static void image_numbers(kr_image *image, btree_index *index)
                  (uint64_t)tree->n * 5 / 4); /* else they would be made anew */
 }
 
+/* Row ids, or the first of them where they are consecutive. */
+static void image_rows(kr_image *image, btree_index *index)
+{
+    btree_tree *tree = &index->tree;
+    if (!kr_image_offers(image, "first row", tree->filled != 0)) {
+        kr_image_buffer(image, "rows", &index->rows, leaves_nbytes(tree, sizeof(uint32_t)));
+        return;
+    }
+    kr_image_u32(image, "first row", &tree->first_row, 0, KR_NO_ROW - tree->n);
+    if (!kr_image_loads(image))
+        return;
+    if (!tree->n || !tree->in_order)
+        kr_image_refuse(image, "leaves without row ids are not in order");
+    tree->filled = index->design.filled;
+}
+
 static void image(kr_image *image, const kr_image_of *of, void **self)
 {
     btree_index *index = kr_image_object(image, self, sizeof *index);
@@ -284,7 +308,7 @@ static void image(kr_image *image, const kr_image_of *of, void **self)
         tree->per_row = btree_leaves_per_row(tree);
     }
     kr_image_buffer(image, "keys", &index->keys, leaves_nbytes(tree, sizeof(kr_key)));
-    kr_image_buffer(image, "rows", &index->rows, leaves_nbytes(tree, sizeof(uint32_t)));
+    image_rows(image, index);
     kr_image_buffer(image, "directory", &index->directory, btree_directory_nbytes(tree, sizeof(kr_key)));
     kr_image_buffer(image, "order", &index->order, (uint64_t)tree->room * sizeof(uint32_t));
     if (kr_image_binds(image))

@@ -40,7 +40,7 @@ KR_BODY void btree_check_leaf(const btree_check_params *p, uint64_t i)
     const uint32_t count = kr_load(tree->starts + ordinal + 1) - kr_load(tree->starts + ordinal);
     const uint32_t slot = btree_slot(tree, tree->node_bits, ordinal) + s;
     const kr_key key = kr_load(btree_keys(tree, slot));
-    const int is_empty = kr_load(tree->rows + slot) == KR_NO_ROW;
+    const int is_empty = btree_row(tree, slot) == KR_NO_ROW;
     if (is_empty != (s >= count) || (is_empty && key != BTREE_LARGEST))
         kr_atomic_max64(p->found + BTREE_WRONG_SLOT, i + 1);
     if (s == 0 && key != kr_load(btree_separator(tree, ordinal)))
@@ -62,7 +62,7 @@ KR_BODY uint64_t btree_key_at(const btree_check_params *p, uint64_t position)
 
 KR_BODY uint32_t btree_row_at(const btree_check_params *p, uint64_t position)
 {
-    return kr_load(p->tree.rows + btree_slot_at(&p->tree, (uint32_t)position));
+    return btree_row(&p->tree, btree_slot_at(&p->tree, (uint32_t)position));
 }
 KR_ORDER_CHECK_PROGRAM(btree_check_entries, btree_check_params, tree.n, btree_key_at, btree_row_at);
 

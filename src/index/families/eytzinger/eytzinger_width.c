@@ -268,7 +268,7 @@ static void image(kr_image *image, const kr_image_of *of, void **self)
     if (!index)
         return;
     uint32_t stops = index->points != index->program;
-    kr_store_image(image, of, eytzinger_first(k), &index->store);
+    kr_store_image(image, of, eytzinger_first(k), 0, &index->store);
     kr_image_u32(image, "stops at keys", &stops, 0,
                  of->spec->options[EYTZINGER_OPTION_STOP] == EYTZINGER_STOP_HIT);
     if (kr_image_loads(image)) {

@@ -126,8 +126,8 @@ KR_BODY int pivot_leaves(const pivot_params *p, uint32_t k, kr_group group, pivo
         return 0;
     s->first = s->at;
     if (kr_put_wants_first(&p->put)) {
-        if (!aos && p->put.what == KR_PUT_ROW)
-            kr_prefetch((const uint32_t *)p->entries.rows + s->at);
+        if (p->put.what == KR_PUT_ROW)
+            kr_entry_row_prefetch(&p->entries, aos, s->at);
         return 0;
     }
     s->lower = s->upper + 1;

@@ -26,7 +26,7 @@ KR_BODY void pivot_descend(const pivot_params *p, uint64_t i, pivot_descent *s)
 KR_BODY void pivot_round(const pivot_params *p, uint32_t k, uint32_t r, int few, pivot_descent *s)
 {
     const uint32_t n_keys = k - 1, leaf = k == 2 ? 2 : k - 1, left = p->shape.n_levels - r;
-    const int aos = (int)p->entries.layout;
+    const int aos = (int)p->entries.layout, fetches = !aos && p->entries.rows;
     if (left) {
         const kr_key *node = pivot_slot(p, p->shape.starts[left - 1] + s->at * n_keys);
         s->at = s->at * k + kr_node_rank(node, n_keys, s->lower);
@@ -36,14 +36,14 @@ KR_BODY void pivot_round(const pivot_params *p, uint32_t k, uint32_t r, int few,
             return;
         }
         kr_node_prefetch_leaf(&p->entries, aos, (uint64_t)s->at * leaf, leaf);
-        for (uint32_t j = 0; j < leaf && few && !aos; j += 16)
+        for (uint32_t j = 0; j < leaf && few && fetches; j += 16)
             kr_prefetch_once((const uint32_t *)p->entries.rows + s->at * leaf + j);
         return;
     }
     const uint32_t slot = s->at * leaf, room = p->entries.n - slot;
     s->at = slot + (room >= leaf ? kr_node_entries_rank(&p->entries, aos, slot, leaf, s->lower)
                                  : kr_node_entries_rank(&p->entries, aos, slot, room, s->lower));
-    if (!aos && !few)
+    if (fetches && !few)
         kr_prefetch_once((const uint32_t *)p->entries.rows + s->at);
 }
 
@@ -124,7 +124,7 @@ KR_BODY void pivot_find_first(const pivot_params *p, uint32_t k, uint64_t i)
     uint32_t at = 0;
     for (uint32_t left = p->shape.n_levels; left-- > 0;)
         at = at * k + kr_node_rank(pivot_slot(p, p->shape.starts[left] + at * (k - 1)), k - 1, lower);
-    if (!KR_ON_CUDA && !p->entries.layout) /* so that a CPU waits for memory once */
+    if (!KR_ON_CUDA && !p->entries.layout && p->entries.rows) /* so that a CPU waits for memory once */
         for (uint32_t j = 0; j < leaf; j += 16)
             kr_prefetch_once((const uint32_t *)p->entries.rows + at * leaf + j);
     const kr_ranked ranked = pivot_search_leaf(p, leaf, at * leaf, lower);

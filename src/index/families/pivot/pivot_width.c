@@ -245,7 +245,7 @@ static void image(kr_image *image, const kr_image_of *of, void **self)
     pivot_index *index = kr_image_object(image, self, sizeof *index);
     if (!index)
         return;
-    kr_store_image(image, of, 0, &index->store);
+    kr_store_image(image, of, 0, 1, &index->store);
     if (kr_image_loads(image)) {
         index->spec = *of->spec;
         set_search(image->work->device, index);
