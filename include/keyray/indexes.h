@@ -71,7 +71,8 @@ typedef struct kr_option_info {
 KR_API kr_status kr_option_query(uint32_t kind, uint32_t option, kr_option_info *info, kr_error *err);
 
 /**
- * Writes the spec with every option filled in; "best" becomes the kind that a GPU gets.
+ * Writes the spec with every option filled in; "best" becomes the kind that a GPU gets for keys of which
+ * nothing is known. kr_index_create looks at the keys and may take another one.
  *
  * Errors:  KR_ERR_SPEC; KR_ERR_LIMIT if it does not fit text_nbytes.
  */
@@ -120,8 +121,14 @@ typedef struct kr_explanation {
 
 /**
  * Describes what would be done for `n_probes` probes, without doing it. `spec` may be "best". `keys` as in
- * kr_index_estimate. For KR_OP_BUILD and KR_OP_JOIN, `n_probes` is the number of later probes.
+ * kr_index_estimate, but that "best" looks at them unless `data` is NULL or they are texts: then the kind is
+ * the one that suits these keys, and the reason says what they are like: how many there are without NULLs,
+ * the lowest and the highest (dates and times as numbers), one in how many values, whether they ascend, and
+ * distinct or repeated where that was seen. kr_index_create looks again, so that keys may change meanwhile.
+ * For KR_OP_BUILD and KR_OP_JOIN, `n_probes` is the number of later probes.
  *
+ * Memory:  a look takes 40 bytes of device memory, and a copy of keys that the device does not reach.
+ * Stream:  a look blocks; keys in device memory must be there already.
  * Errors:  as kr_index_create.
  */
 KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, const char *spec,
@@ -139,8 +146,8 @@ KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, con
  * Errors:  KR_ERR_SPEC, KR_ERR_TYPE, KR_ERR_ARGUMENT, KR_ERR_LIMIT, KR_ERR_UNSUPPORTED, KR_ERR_DEVICE_MEMORY
  *          (the text names the bytes needed and the option that helps), KR_ERR_CANCELLED.
  *
- * @param spec     kind and options; "best" lets the library choose, "best:updates=on" a kind that takes
- *                 kr_index_update, "best:ranges=off" one for points alone, which takes it, too
+ * @param spec     kind and options; "best" lets the library choose, by the keys, too; "best:updates=on" a
+ * kind that takes kr_index_update, "best:ranges=off" one for points alone, which takes it, too
  * @param row_ids  keys->count distinct ids below 2^32 - 1, or NULL: the positions 0, 1, 2, ...
  */
 KR_API kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *keys,

@@ -77,7 +77,7 @@ kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *
     if (status == KR_OK)
         status = kr_strings_are(keys->type)
                      ? kr_texts_make_index(device, &parsed, keys, row_ids, stream, index, err)
-                     : kr_index_make(device, &parsed, keys, row_ids, stream, index, err);
+                     : kr_index_make_best(device, spec, &parsed, keys, row_ids, stream, index, err);
     if (status == KR_ERR_DEVICE_MEMORY && err)
         add_need(&shape, keys, err);
     return status;
@@ -261,6 +261,26 @@ kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column
     return KR_OK;
 }
 
+/* For "best" and keys that can be read: what they are like, and the kind that suits them. Blocks. */
+static kr_status look(kr_device *device, const char *spec, const kr_column *keys, kr_spec *parsed,
+                      const char **reason, char seen[KR_LOOK_TEXT_NBYTES], kr_error *err)
+{
+    seen[0] = '\0';
+    if (!kr_choose_is_open(spec) || !keys->data || kr_strings_are(keys->type))
+        return KR_OK;
+    kr_work w = kr_work_on(device, NULL, err);
+    KR_STEP(&w, kr_column_check(device, keys, "keys", NULL, err));
+    const kr_column here = kr_column_bring(&w, keys, "a copy of the keys");
+    const kr_look found = kr_work_goes_on(&w) ? kr_look_at(&w, &here) : (kr_look){0};
+    kr_work_give_since(&w, 0);
+    const kr_status status = kr_work_end(&w);
+    if (status != KR_OK)
+        return status;
+    kr_choose_seen(device, spec, &found, parsed, reason);
+    kr_look_describe(&found, seen);
+    return KR_OK;
+}
+
 /* What the choice of `best` does not look at: it is one kind for each device. */
 static const char *doubts(const kr_probe_case *of, const kr_probe_plan *plan, const char *spec)
 {
@@ -286,7 +306,7 @@ kr_status kr_index_explain(kr_device *device, kr_operation operation, const char
     kr_spec parsed;
     kr_shape shape;
     const char *reason = NULL;
-    char divided[96] = "";
+    char divided[96] = "", seen[KR_LOOK_TEXT_NBYTES];
     if (!explanation)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_index_explain: explanation is NULL");
     if ((unsigned)operation < KR_OP_POINT || (unsigned)operation > KR_OP_JOIN)
@@ -296,6 +316,8 @@ kr_status kr_index_explain(kr_device *device, kr_operation operation, const char
     kr_status status = kr_struct_check(&kr_struct_explanation, explanation, err);
     if (status == KR_OK)
         status = resolve(device, spec, keys, NULL, &parsed, &shape, &reason, err);
+    if (status == KR_OK)
+        status = look(device, spec, keys, &parsed, &reason, seen, err); /* shape points to parsed */
     if (status == KR_OK)
         status = find_need(&shape, keys, &need, err);
     if (status == KR_OK)
@@ -313,7 +335,7 @@ kr_status kr_index_explain(kr_device *device, kr_operation operation, const char
     kr_family_tracer(ops, device, made.tracer);
     if (ops->kept)
         ops->kept->explain(&shape, divided);
-    snprintf(made.reason, sizeof made.reason, "%s%s%s%s", reason, doubts(&of, &plan, spec), divided,
+    snprintf(made.reason, sizeof made.reason, "%s%s%s%s%s", reason, seen, doubts(&of, &plan, spec), divided,
              renews(&parsed, keys));
     snprintf(made.probe_order, sizeof made.probe_order, "%s: %s", kr_order_searched_name(plan.way),
              plan.reason);

@@ -118,6 +118,8 @@ GENERAL = [
     ok("explain point --keys keys.npy --index array:k=2,layout=aos {device}", out="^spec +array:layout=aos$"),
     ok("explain point --keys keys.npy --index best:updates=on {device} --format json", json={
         "reason": lambda text: text != "named in the spec", "spec": lambda s: s.partition(":")[0] != "best"}),
+    ok("explain point --keys keys.npy {device}", out=r"^reason .*; 5 keys from -?[0-9]+ to -?[0-9]+, 1 in [0-9.]+ values"),
+    ok("explain build --keys keys.npy --index pivot {device}", out="^reason +named in the spec$"),
     ok("explain join --keys keys.npy --device cpu", out="^indexed +(left|right)$(.|\\n)*on a CPU, keyray merges two sides that both ascend"),
     bad(2, "explain point --keys keys.npy --index best:updates=maybe", r"best takes no options but updates=on\|off and ranges=on\|off"),
     ok("explain point --keys keys.npy --index best:ranges=off {device}", out="^spec +hash$(.|\\n)*for points alone"),

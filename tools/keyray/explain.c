@@ -110,7 +110,11 @@ const command command_explain = {
     "point|range|build|join",
     "the kind that would be used and why, its memory, its accesses per probe",
     "Says which kind of index would be used for a column and why, how much memory it would take, and "
-    "how many memory accesses and rays each probe would take. It builds nothing and runs nothing.",
+    "how many memory accesses and rays each probe would take. It builds nothing and runs nothing. --index "
+    "best "
+    "looks at the column: the reason says how many keys there are, from the lowest to the highest, one in "
+    "how many "
+    "values, and whether they ascend and repeat. Dates and times are shown as numbers.",
     "keyray explain point --keys orders.csv:o_orderkey --device cpu",
     run,
     "Memory accesses are counted where each one waits for the one before it. They and the rays do "

@@ -29,6 +29,26 @@ static const struct choice {
      "for points alone: a key costs a CPU about one cache miss in a hash table, and several in a search"},
 };
 
+/* Kinds that "best" stands for where a look at the column says so (index/kinds/look.h), if this build has
+ * them: that of bits and ranks for keys of which the next is at most `factor` values away. One thread of a
+ * CPU, 2^22 probes, all hits, one key in f values (docs/choosing.md): 2^26 keys and f = 16 take 27 ns a
+ * probe, 41 in `pivot` and 23 in `hash`; 2^28 keys and f = 4 take 36, 60 and 42. Bytes per key are 4 + f
+ * / 7.5, and 8.25 in `pivot`. Not on GPUs before they were measured. */
+enum { DENSE_FACTOR = 16, DENSE_FACTOR_POINTS = 4 };
+static const struct rule {
+    const char *text;
+    int on_cpu;
+    uint32_t factor;
+    const char *spec, *reason;
+} rules[] = {
+    {"best", 1, DENSE_FACTOR, "dense",
+     "keys are close together: a bit for each value takes the place of a search"},
+    {"best:updates=on", 1, DENSE_FACTOR, "dense",
+     "keys are close together: a bit for each value takes the place of a search, and a batch is merged"},
+    {"best:ranges=off", 1, DENSE_FACTOR_POINTS, "dense",
+     "keys are close together: a bit for each value costs less than a node of a hash table"},
+};
+
 /* What "best" is asked for. The kind for points alone takes updates in any case. */
 typedef struct wishes {
     int updates, ranges;
@@ -61,9 +81,66 @@ static int read_wishes(const char *text, wishes *wanted)
     return 1;
 }
 
+/* The first column of the tables. */
+static const char *text_of(const wishes *wanted)
+{
+    return !wanted->ranges ? "best:ranges=off" : wanted->updates ? "best:updates=on" : "best";
+}
+
+/* The next rule from *at on for the device whose kind is in this build, and what it names; NULL: there is
+ * none. */
+static const struct rule *rule_of(const wishes *wanted, int on_cpu, size_t *at, kr_spec *spec)
+{
+    const uint32_t needed = KR_CAN_POINT | (wanted->ranges ? KR_CAN_RANGE | KR_CAN_NEAREST : 0) |
+                            (wanted->updates ? KR_CAN_UPDATE : 0);
+    for (; *at < sizeof rules / sizeof rules[0]; ++*at) {
+        const struct rule *rule = &rules[*at];
+        if (rule->on_cpu == on_cpu && strcmp(rule->text, text_of(wanted)) == 0 &&
+            kr_spec_parse(rule->spec, spec, NULL) == KR_OK && spec->kind->family &&
+            (spec->kind->capabilities & needed) == needed) {
+            ++*at;
+            return rule;
+        }
+    }
+    return NULL;
+}
+
+int kr_choose_looks(const kr_device *device, const char *text)
+{
+    wishes wanted;
+    kr_spec spec;
+    size_t at = 0;
+    return read_wishes(text, &wanted) && rule_of(&wanted, device->ops->is_host, &at, &spec);
+}
+
+int kr_choose_is_open(const char *text)
+{
+    wishes wanted;
+    return read_wishes(text, &wanted);
+}
+
+void kr_choose_seen(const kr_device *device, const char *text, const kr_look *look, kr_spec *spec,
+                    const char **reason)
+{
+    wishes wanted;
+    kr_spec found;
+    size_t at = 0;
+    const struct rule *rule;
+    if (!read_wishes(text, &wanted))
+        return;
+    while ((rule = rule_of(&wanted, device->ops->is_host, &at, &found)) &&
+           !kr_look_is_dense(look, rule->factor))
+        ;
+    if (!rule)
+        return;
+    *spec = found;
+    if (reason)
+        *reason = rule->reason;
+}
+
 static const struct choice *choice_of(const wishes *wanted, int on_cpu)
 {
-    const char *text = !wanted->ranges ? "best:ranges=off" : wanted->updates ? "best:updates=on" : "best";
+    const char *text = text_of(wanted);
     const struct choice *choice = choices;
     while (strcmp(text, choice->text) != 0 || choice->on_cpu != on_cpu)
         ++choice;

@@ -3,6 +3,7 @@
 #define KEYRAY_INDEX_KINDS_CHOOSE_H
 
 #include "index/kinds/family.h"
+#include "index/kinds/look.h"
 
 /* Parses `text`, resolving "best" with its options updates=on|off and ranges=on|off for the device (NULL: a
  * GPU): the same kind for every operation and size. *reason, unless `reason` is NULL, becomes the reason
@@ -12,6 +13,14 @@ kr_status kr_spec_resolve(const kr_device *device, const char *text, kr_spec *sp
 /* The same for an index: KR_ERR_UNSUPPORTED for kinds that make none. */
 kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
                     kr_error *err);
+
+/* 1: `text` is "best", with or without options. */
+int kr_choose_is_open(const char *text);
+/* 1: and what it stands for depends on the keys, too. Without a look at them, it is what kr_choose says. */
+int kr_choose_looks(const kr_device *device, const char *text);
+/* Changes what kr_choose has chosen for `text` to what suits the keys, if that is another kind. */
+void kr_choose_seen(const kr_device *device, const char *text, const kr_look *look, kr_spec *spec,
+                    const char **reason);
 
 /* Estimate of an index including the copies that host columns need. */
 kr_status kr_choose_shape(const kr_shape *shape, kr_need *estimate, kr_error *err);

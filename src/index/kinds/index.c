@@ -1,6 +1,7 @@
 /* The life of an index. */
 #include "index/kinds/index.h"
 #include "base/image/saved.h"
+#include "index/kinds/choose.h"
 #include "index/kinds/index_body.h"
 #include "index/results/dense.h"
 #include "index/results/row_ids.h"
@@ -202,9 +203,30 @@ static void find_given_rows(kr_work *w, kr_index *index, const inputs *in)
 typedef struct source {
     const kr_column *keys;
     const uint32_t *row_ids;
+    const char *looks_for; /* "best": the kind depends on the keys; NULL: it is as given */
     uint32_t used_bits;
     kr_stream *stream;
 } source;
+
+/* The kind of a new index, and whether the device can run it. */
+static void set_spec(kr_work *w, kr_index *index, const kr_spec *spec, uint32_t type)
+{
+    index->spec = *spec;
+    index->ops = kr_index_ops(index->device, spec, type);
+    KR_STEP(w, kr_spec_format(spec, index->info.spec, sizeof index->info.spec, w->err));
+    KR_STEP(w, kr_index_runs_on(index->ops, index->device, spec, w->err));
+}
+
+/* Decides by the keys as the build gets them, whatever an explanation saw before. */
+static void look_at_keys(kr_work *w, kr_index *index, const char *text, const kr_column *keys)
+{
+    kr_spec spec = index->spec;
+    const kr_look look = kr_look_at(w, keys);
+    kr_choose_seen(index->device, text, &look, &spec, NULL);
+    if (kr_work_goes_on(w))
+        set_spec(w, index, &spec, (uint32_t)keys->type);
+    kr_work_lap(w, "look");
+}
 
 static void run_build(kr_work *w, kr_index *index, const source *from)
 {
@@ -214,6 +236,8 @@ static void run_build(kr_work *w, kr_index *index, const source *from)
     if (!is_kept)
         in = bring_inputs(w, from->keys, from->row_ids);
     kr_work_lap(w, "copy");
+    if (from->looks_for && !is_kept && kr_work_goes_on(w))
+        look_at_keys(w, index, from->looks_for, &in.keys);
     const kr_build build = {
         .spec = &index->spec,
         .keys = in.keys,
@@ -258,11 +282,8 @@ static kr_status make(kr_device *device, const kr_spec *spec, const source *from
         return kr_work_end(&w);
     made->device = device;
     kr_users_note(device, &made->users, from->stream);
-    made->spec = *spec;
     made->dictionary = from->keys->dictionary;
-    made->ops = kr_index_ops(device, spec, from->keys->type);
-    KR_STEP(&w, kr_spec_format(spec, made->info.spec, sizeof made->info.spec, err));
-    KR_STEP(&w, kr_index_runs_on(made->ops, device, spec, err));
+    set_spec(&w, made, spec, (uint32_t)from->keys->type);
     kr_work_peak_begin(&w, &peak);
     kr_stopwatch_start(&watch, device, w.stream);
     w.watch = &watch;
@@ -284,6 +305,16 @@ kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column 
                         const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err)
 {
     const source from = {.keys = keys, .row_ids = row_ids, .stream = stream};
+    return make(device, spec, &from, index, err);
+}
+
+kr_status kr_index_make_best(kr_device *device, const char *text, const kr_spec *spec, const kr_column *keys,
+                             const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err)
+{
+    const source from = {.keys = keys,
+                         .row_ids = row_ids,
+                         .looks_for = kr_choose_looks(device, text) ? text : NULL,
+                         .stream = stream};
     return make(device, spec, &from, index, err);
 }
 

@@ -60,6 +60,11 @@ const kr_family_ops *kr_index_ops(const kr_device *device, const kr_spec *spec, 
 kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column *keys,
                         const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);
 
+/* The same where `text`, which kr_choose has made `spec` of, may stand for another kind if the keys suit it.
+ */
+kr_status kr_index_make_best(kr_device *device, const char *text, const kr_spec *spec, const kr_column *keys,
+                             const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);
+
 /* The same for keys of u32 or u64 that are all below 2^used_bits. */
 kr_status kr_index_make_narrow(kr_device *device, const kr_spec *spec, const kr_column *keys,
                                const uint32_t *row_ids, uint32_t used_bits, kr_stream *stream,

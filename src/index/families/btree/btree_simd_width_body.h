@@ -31,6 +31,7 @@ KR_BODY void btree_round(const btree_tree *tree, uint32_t bits, uint32_t level, 
 KR_BODY void btree_flight(const btree_params *p, uint32_t bits, uint64_t base, uint32_t count)
 {
     const btree_tree *tree = &p->tree;
+    const uint32_t *rows = tree->rows;
     btree_descent states[KR_MANY_IN_FLIGHT];
     for (uint32_t j = 0; j < count; ++j) {
         states[j].at = 0;
@@ -42,10 +43,14 @@ KR_BODY void btree_flight(const btree_params *p, uint32_t bits, uint64_t base, u
         btree_prefetch_leaf(tree, bits, states[j].at);
     for (uint32_t j = 0; j < count; ++j) {
         states[j].at = btree_first(tree, bits, states[j].at, states[j].lower, states[j].upper);
-        if (states[j].at != BTREE_NO_SLOT)
-            btree_row_prefetch(tree, states[j].at);
+        if (states[j].at != BTREE_NO_SLOT && rows)
+            kr_prefetch(rows + states[j].at);
     }
-    for (uint32_t j = 0; j < count; ++j) {
+    for (uint32_t j = 0; j < count && rows; ++j) {
+        const int found = states[j].any && states[j].at != BTREE_NO_SLOT;
+        kr_put_first(&p->put, base + j, found, found ? kr_load(rows + states[j].at) : 0);
+    }
+    for (uint32_t j = 0; j < count && !rows; ++j) {
         const int found = states[j].any && states[j].at != BTREE_NO_SLOT;
         kr_put_first(&p->put, base + j, found, found ? btree_row(tree, states[j].at) : 0);
     }

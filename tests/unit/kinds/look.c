@@ -1,0 +1,191 @@
+/* What `best` stands for where it looks at the column: a registry of the test's own has a kind `dense`, which
+ * is `array` under another name, so that the rules for it apply. */
+#include "index/kinds/choose.h"
+#include "index/kinds/index.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const kr_kind kr_kind_array, kr_kind_pivot, kr_kind_hash;
+static kr_kind dense;
+static int has_dense = 1;
+
+const kr_kind *kr_kind_at(uint32_t ordinal)
+{
+    const kr_kind *const kinds[] = {&kr_kind_array, &kr_kind_pivot, &kr_kind_hash, has_dense ? &dense : NULL,
+                                    NULL};
+    dense = kr_kind_array;
+    dense.name = "dense";
+    return ordinal < 4 ? kinds[ordinal] : NULL;
+}
+
+const char *kr_kind_left_out_at(uint32_t ordinal)
+{
+    (void)ordinal;
+    return NULL;
+}
+
+static kr_device *device;
+enum { N = 5000 };
+static uint32_t keys[N];
+
+static kr_column column_of(kr_type type, uint64_t n)
+{
+    return (kr_column){.type = type, .count = n, .data = keys};
+}
+
+/* Keys in no order, the first 0 and the last `gap` * N: highest - lowest is gap * n. */
+static void spread(uint32_t gap)
+{
+    for (uint32_t i = 0; i < N; ++i)
+        keys[i] = (uint32_t)((uint64_t)i * 1873 % N) * gap; /* N and 1873 have no factor in common */
+    keys[0] = 0;
+    keys[1] = gap * N;
+}
+
+static const char *kind_made(const char *text, const kr_column *column)
+{
+    static kr_index_info info;
+    kr_index *index = NULL;
+    kr_error err = {0};
+    info = (kr_index_info){.struct_size = sizeof info};
+    if (kr_index_create(device, text, column, NULL, NULL, &index, &err) != KR_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(kr_index_query(index, &info, NULL), KR_OK);
+    assert_int_equal(kr_index_validate(index, NULL), KR_OK);
+    kr_index_destroy(index);
+    info.spec[strcspn(info.spec, ":")] = '\0';
+    return info.spec;
+}
+
+static kr_explanation explain(const char *text, const kr_column *column)
+{
+    kr_explanation made = {.struct_size = sizeof made};
+    kr_error err = {0};
+    if (kr_index_explain(device, KR_OP_POINT, text, column, 100, &made, &err) != KR_OK)
+        fail_msg("%s", err.text);
+    return made;
+}
+
+/* Explained and built. */
+static void expect(const char *text, const kr_column *column, const char *kind)
+{
+    const kr_explanation told = explain(text, column);
+    assert_string_equal(kind_made(text, column), kind);
+    assert_memory_equal(told.spec, kind, strlen(kind));
+    assert_int_equal(told.spec[strlen(kind)], ':');
+}
+
+static void takes_dense_up_to_a_spread(void **state)
+{
+    (void)state;
+    const kr_column column = column_of(KR_U32, N);
+    spread(15);
+    expect("best", &column, "dense");
+    expect("best:updates=on", &column, "dense");
+    expect("best:ranges=off", &column, "hash");
+    spread(3);
+    expect("best:ranges=off", &column, "dense");
+    expect("best:updates=on,ranges=off", &column, "dense");
+    spread(16);
+    expect("best", &column, "pivot");
+    spread(4);
+    expect("best:ranges=off", &column, "hash");
+    expect("array", &column, "array");
+}
+
+static void knows_types(void **state)
+{
+    (void)state;
+    spread(2);
+    static const kr_type dense_types[] = {KR_U32, KR_I32, KR_DATE32};
+    for (size_t i = 0; i < sizeof dense_types / sizeof dense_types[0]; ++i) {
+        const kr_column column = column_of(dense_types[i], N);
+        expect("best", &column, "dense");
+    }
+    const kr_column floats = column_of(KR_F32, N);
+    expect("best", &floats, "pivot");
+    keys[7] = (uint32_t)-5; /* far away for u32, near for i32 */
+    const kr_column is_signed = column_of(KR_I32, N), is_unsigned = column_of(KR_U32, N);
+    expect("best", &is_signed, "dense");
+    expect("best", &is_unsigned, "pivot");
+    const kr_column one = column_of(KR_U32, 1), none = column_of(KR_U32, 0);
+    expect("best", &one, "dense");
+    expect("best", &none, "pivot");
+}
+
+/* NULLs count neither as keys nor with their values. */
+static void leaves_out_nulls(void **state)
+{
+    static uint8_t validity[N / 8 + 1];
+    (void)state;
+    spread(2);
+    memset(validity, 0xFF, sizeof validity);
+    kr_column column = column_of(KR_U32, N);
+    column.validity = validity;
+    keys[9] = UINT32_MAX;
+    expect("best", &column, "pivot");
+    validity[1] = (uint8_t) ~(1u << 1);
+    expect("best", &column, "dense");
+    assert_non_null(strstr(explain("best", &column).reason, "; 4999 keys from 0 to 10000, 1 in 2 values"));
+    memset(validity, 0, sizeof validity);
+    expect("best", &column, "pivot");
+    assert_non_null(strstr(explain("best", &column).reason, "; no keys"));
+}
+
+/* What is built follows from the keys at that time. */
+static void looks_again_at_the_build(void **state)
+{
+    (void)state;
+    const kr_column column = column_of(KR_U32, N);
+    spread(2);
+    assert_memory_equal(explain("best", &column).spec, "dense:", 6);
+    spread(1000);
+    assert_string_equal(kind_made("best", &column), "pivot");
+    assert_memory_equal(explain("best", &column).spec, "pivot:", 6);
+    spread(2);
+    assert_string_equal(kind_made("best", &column), "dense");
+}
+
+/* Without data, with other callers' "best", and in builds without the kind: as ever. */
+static void is_as_ever_without_a_look(void **state)
+{
+    char text[KR_SPEC_NBYTES];
+    kr_spec spec;
+    const char *reason = NULL;
+    (void)state;
+    spread(2);
+    const kr_column unread = {.type = KR_U32, .count = N}, column = column_of(KR_U32, N);
+    assert_memory_equal(explain("best", &unread).spec, "pivot:", 6);
+    assert_null(strstr(explain("best", &unread).reason, "keys from"));
+    assert_int_equal(kr_choose(device, "best", &spec, &reason, NULL), KR_OK);
+    assert_string_equal(spec.kind->name, "pivot");
+    assert_int_equal(kr_spec_complete("best", text, sizeof text, NULL), KR_OK);
+    assert_memory_equal(text, "pivot:", 6);
+    assert_non_null(strstr(text, ",k=9,"));
+    has_dense = 0;
+    assert_false(kr_choose_looks(device, "best"));
+    expect("best", &column, "pivot");
+    has_dense = 1;
+    assert_true(kr_choose_looks(device, "best"));
+    assert_false(kr_choose_looks(device, "pivot"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(takes_dense_up_to_a_spread), cmocka_unit_test(knows_types),
+        cmocka_unit_test(leaves_out_nulls),           cmocka_unit_test(looks_again_at_the_build),
+        cmocka_unit_test(is_as_ever_without_a_look),
+    };
+    if (kr_device_open("cpu", NULL, &device, NULL) != KR_OK)
+        return 1;
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    kr_device_close(device);
+    return failed;
+}
