@@ -31,7 +31,7 @@ static const struct choice {
 
 /* Kinds that "best" stands for where a look at the column says so (index/kinds/look.h), if this build has
  * them: that of bits and ranks for keys of which the next is at most `factor` values away. One thread of a
- * CPU, 2^22 probes, all hits, one key in f values (docs/choosing.md): 2^26 keys and f = 16 take 27 ns a
+ * CPU, 2^22 probes, all hits, one key in f values (docs/choosing.md): 2^26 keys and f = 16 take 27 ns per
  * probe, 41 in `pivot` and 23 in `hash`; 2^28 keys and f = 4 take 36, 60 and 42. Bytes per key are 4 + f
  * / 7.5, and 8.25 in `pivot`. Not on GPUs before they were measured. */
 enum { DENSE_FACTOR = 16, DENSE_FACTOR_POINTS = 4 };
