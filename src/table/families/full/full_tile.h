@@ -10,11 +10,8 @@
 #ifndef KEYRAY_TABLE_FAMILIES_FULL_FULL_TILE_H
 #define KEYRAY_TABLE_FAMILIES_FULL_FULL_TILE_H
 
+#include "table/families/full/full_interval.h"
 #include "table/families/full/full_values.h"
-
-#if !KR_ON_CUDA && defined(KR_ISA) && KR_ISA > 0
-#include <immintrin.h>
-#endif
 
 #if KR_ON_CUDA
 
@@ -220,63 +217,6 @@ KR_BODY uint32_t full_turn(kr_group group, uint32_t x)
     return x;
 }
 
-/* Bit i: whether values[i] - base <= span. */
-#if defined(KR_ISA) && KR_ISA == 2 && KR_KEY_BITS == 32
-KR_BODY uint32_t full_in_interval(const uint32_t values[32], uint32_t base, uint32_t span)
-{
-    const __m512i from = _mm512_set1_epi32((int)base), most = _mm512_set1_epi32((int)span);
-    const uint32_t low = _mm512_cmple_epu32_mask(_mm512_sub_epi32(_mm512_loadu_si512(values), from), most);
-    const uint32_t high =
-        _mm512_cmple_epu32_mask(_mm512_sub_epi32(_mm512_loadu_si512(values + 16), from), most);
-    return low | high << 16;
-}
-#elif defined(KR_ISA) && KR_ISA == 2
-KR_BODY uint32_t full_in_interval(const uint64_t values[32], uint64_t base, uint64_t span)
-{
-    const __m512i from = _mm512_set1_epi64((long long)base), most = _mm512_set1_epi64((long long)span);
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < 32; i += 8)
-        bits |=
-            (uint32_t)_mm512_cmple_epu64_mask(_mm512_sub_epi64(_mm512_loadu_si512(values + i), from), most)
-            << i;
-    return bits;
-}
-#elif defined(KR_ISA) && KR_ISA == 1 && KR_KEY_BITS == 32
-KR_BODY uint32_t full_in_interval(const uint32_t values[32], uint32_t base, uint32_t span)
-{
-    const __m256i from = _mm256_set1_epi32((int)base), most = _mm256_set1_epi32((int)span);
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < 32; i += 8) {
-        const __m256i x = _mm256_sub_epi32(_mm256_loadu_si256((const __m256i *)(values + i)), from);
-        const __m256i holds = _mm256_cmpeq_epi32(_mm256_min_epu32(x, most), x);
-        bits |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(holds)) << i;
-    }
-    return bits;
-}
-#elif defined(KR_ISA) && KR_ISA == 1
-/* AVX2 compares signed integers only: flipping the sign bits gives the order of unsigned ones. */
-KR_BODY uint32_t full_in_interval(const uint64_t values[32], uint64_t base, uint64_t span)
-{
-    const uint64_t sign = (uint64_t)1 << 63;
-    const __m256i from = _mm256_set1_epi64x((long long)(base ^ sign));
-    const __m256i most = _mm256_set1_epi64x((long long)(span ^ sign));
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < 32; i += 4) {
-        const __m256i x = _mm256_sub_epi64(_mm256_loadu_si256((const __m256i *)(values + i)), from);
-        bits |= (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(x, most))) << i;
-    }
-    return ~bits;
-}
-#else
-KR_BODY uint32_t full_in_interval(const kr_key values[32], kr_key base, kr_key span)
-{
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < 32; ++i)
-        bits |= (uint32_t)((kr_key)(values[i] - base) <= span) << i;
-    return bits;
-}
-#endif
-
 /* Converts 32 values, in loops that compilers make vectors of. */
 KR_BODY void full_convert(uint32_t type, const void *data, uint64_t row, kr_key values[32])
 {
@@ -306,11 +246,31 @@ KR_BODY void full_convert(uint32_t type, const void *data, uint64_t row, kr_key 
             values[i] = full_value(type, data, row + i);
 }
 
-/* 1: the values are compared as they are in memory. */
-KR_BODY int full_is_direct(const full_leaf *leaf)
+/* The width of the values, where they are compared as they are in memory; else 0. An interval of codes that
+ * the type has is one modulo its width, too. */
+KR_BODY uint32_t full_direct_width(const full_leaf *leaf)
 {
-    return leaf->form == FULL_INTERVAL && !full_is_float(leaf->type) &&
-           kr_type_width(leaf->type) == sizeof(kr_key);
+    const uint32_t width = kr_type_width(leaf->type);
+    const uint64_t most = ~(uint64_t)0 >> (64 - 8 * width), first = full_code(leaf->type, (kr_key)leaf->base);
+    if (leaf->form != FULL_INTERVAL || full_is_float(leaf->type))
+        return 0;
+    return width == sizeof(kr_key) || (first <= most && leaf->span <= most - first) ? width : 0;
+}
+
+/* Words of a part whose rows are all there; `width` is a constant. Parts of several columns take turns, which
+ * the CPU's own prefetching does not follow well. */
+KR_BODY void full_direct_part(const full_leaf *leaf, uint32_t width, uint64_t first, uint32_t bits[FULL_MINE])
+{
+    const char *values = (const char *)leaf->data + first * width;
+    for (uint32_t i = 0; i < 32 * FULL_MINE * width; i += 64)
+        kr_prefetch(values + i + FULL_AHEAD_NBYTES);
+    for (uint32_t w = 0; w < FULL_MINE; ++w, values += 32 * width)
+        bits[w] =
+            width == 1 ? full_in_bytes((const uint8_t *)values, (uint8_t)leaf->base, (uint8_t)leaf->span)
+            : width == 2
+                ? full_in_halves((const uint16_t *)values, (uint16_t)leaf->base, (uint16_t)leaf->span)
+            : width == 4 ? full_in_words((const uint32_t *)values, (uint32_t)leaf->base, (uint32_t)leaf->span)
+                         : full_in_longs((const uint64_t *)values, leaf->base, leaf->span);
 }
 
 KR_BODY uint32_t full_leaf_word(const full_leaf *leaf, uint64_t row)
@@ -331,14 +291,12 @@ KR_BODY void full_leaf_part(kr_group group, const full_leaf *leaf, uint64_t part
 {
     const uint64_t first = part * 32 * FULL_MINE;
     (void)group, (void)branches;
-    if (full_is_direct(leaf) && first + 32 * FULL_MINE <= n) {
-        const kr_key *values = (const kr_key *)leaf->data + first;
-        /* Parts of several columns take turns, which the CPU's own prefetching does not follow well. */
-        for (uint32_t i = 0; i < 32 * FULL_MINE; i += 64 / sizeof(kr_key))
-            kr_prefetch(values + i + FULL_AHEAD_NBYTES / sizeof(kr_key));
-        for (uint32_t w = 0; w < FULL_MINE; ++w)
-            bits[w] = full_in_interval(values + 32 * w, (kr_key)leaf->base, (kr_key)leaf->span);
-        return;
+    switch (first + 32 * FULL_MINE <= n ? full_direct_width(leaf) : 0) {
+    case 1: full_direct_part(leaf, 1, first, bits); return;
+    case 2: full_direct_part(leaf, 2, first, bits); return;
+    case 4: full_direct_part(leaf, 4, first, bits); return;
+    case 8: full_direct_part(leaf, 8, first, bits); return;
+    default: break;
     }
     for (uint32_t w = 0; w < FULL_MINE; ++w) {
         const uint64_t row = first + 32 * w;
