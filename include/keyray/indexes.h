@@ -273,9 +273,9 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  * inserted rows. Afterwards the index answers as if it had been created from the rows that are left. On an
  * error the index is as it was, unless the device was lost.
  *
- * Kinds `array`, `pivot` and `eytzinger` merge the sorted batch into all of their entries; `btree` changes
- * the leaves that it concerns, `cgrx:updates=on` the buckets, `hash` and `chain` the slots. The last four
- * make all anew where that is needed. Kind `rx` cannot.
+ * Kinds `array`, `pivot` and `eytzinger` merge the sorted batch into all of their entries, and so does
+ * `dense`, which makes its bits anew; `btree` changes the leaves that it concerns, `cgrx:updates=on` the
+ * buckets, `hash` and `chain` the slots. The last four make all anew where that is needed. Kind `rx` cannot.
  *
  * Keys may be texts if those of the index are. Texts that are new to an index that answers ranges make the
  * dictionary, all codes and the index anew, in the time and memory of kr_index_create; with other kinds the
@@ -285,6 +285,7 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  *
  * - `array`, `pivot`, `eytzinger`: old and new entries at once, the sorted batch, 4 bytes for each inserted
  *   key and 20 for each deleted one.
+ * - `dense`: its rows as sorted keys and row ids, twice, the sorted batch as above, and the new bits.
  * - `btree`: up to 24 bytes for each leaf and the sorted batch, or, when it makes all leaves anew, their
  *   entries twice.
  * - `hash`, `chain`: the sorted batch, 16 bytes for each inserted key and 8 for each deleted one, and what
@@ -302,7 +303,8 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  * Threads: requires exclusive access to the index.
  * Errors:  KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text names what allows it),
  *          KR_ERR_TYPE, KR_ERR_ARGUMENT (row ids without keys, KR_NO_ROW as a row id, to an index with a
- *          dictionary a code of no text), KR_ERR_LIMIT (more rows or higher row ids than an index holds),
+ *          dictionary a code of no text), KR_ERR_LIMIT (more rows or higher row ids than an index holds, or,
+ *          of `dense`, keys that lie too far from the others),
  * KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED. Source:
  * Henneberg, Schuhknecht, Kharal and Brown, "cgRX", 4, with deletes before inserts.
  *

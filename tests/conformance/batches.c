@@ -34,7 +34,7 @@ static uint64_t legal(const kr_model *model, uint64_t code)
 {
     uint64_t element;
     kr_value_store_bits(model->scene.type, &element, 0, kr_value_of_code(model->scene.type, code));
-    return kr_value_code(model->scene.type, &element);
+    return kr_test_near_code(model->scene.type, kr_value_code(model->scene.type, &element));
 }
 
 static uint64_t most_code(const kr_model *model)

@@ -147,9 +147,14 @@ static void make_questions(uint32_t number, kr_case_data *data, uint64_t seed)
 void kr_case_data_make(const kr_suite *suite, const kr_case *test, uint32_t number, kr_type type,
                        kr_case_data *data)
 {
+    static const kr_keys_lie places[] = {KR_KEYS_AT_ZERO, KR_KEYS_AT_START, KR_KEYS_AT_END};
     const uint64_t seed = kr_rng_split(kr_rng_split(suite->seed, number), type);
+    const kr_keys_lie lie = kr_test_keys_lie_now();
+    if (lie && number < sizeof cases / sizeof cases[0]) /* other tests make more keys for the same index */
+        kr_test_keys_lie(places[number % 3]);
     kr_test_column keys =
         kr_test_column_make(type, test->keys, test->pattern, test->nulls, kr_rng_split(seed, 1));
+    kr_test_keys_lie(lie);
     kr_case_data_of(suite, test, number, &keys,
                     kr_test_row_ids(test->row_ids, test->keys, kr_rng_split(seed, 2)), data);
 }
@@ -194,27 +199,29 @@ void kr_case_data_of(const kr_suite *suite, const kr_case *test, uint32_t number
 static struct {
     pthread_mutex_t lock;
     kr_case_data *data;
-} shared[sizeof cases / sizeof cases[0]][KR_N_TYPES];
+} shared[2][sizeof cases / sizeof cases[0]][KR_N_TYPES]; /* [1]: keys that lie near each other */
 
 static void make_locks(void)
 {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
         for (int type = 0; type < KR_N_TYPES; ++type)
-            pthread_mutex_init(&shared[i][type].lock, NULL);
+            for (int near = 0; near < 2; ++near)
+                pthread_mutex_init(&shared[near][i][type].lock, NULL);
 }
 
 const kr_case_data *kr_case_data_shared(const kr_suite *suite, const kr_case *test, uint32_t number,
                                         kr_type type)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    kr_case_data **data = &shared[number][type - 1].data;
+    const int near = kr_test_keys_lie_now() != KR_KEYS_ANYWHERE;
+    kr_case_data **data = &shared[near][number][type - 1].data;
     pthread_once(&once, make_locks);
-    pthread_mutex_lock(&shared[number][type - 1].lock);
+    pthread_mutex_lock(&shared[near][number][type - 1].lock);
     if (!*data) {
         *data = kr_test_calloc(1, sizeof **data);
         kr_case_data_make(suite, test, number, type, *data);
     }
-    pthread_mutex_unlock(&shared[number][type - 1].lock);
+    pthread_mutex_unlock(&shared[near][number][type - 1].lock);
     return *data;
 }
 
@@ -222,11 +229,12 @@ void kr_case_data_drop_shared(void)
 {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
         for (int type = 0; type < KR_N_TYPES; ++type)
-            if (shared[i][type].data) {
-                kr_case_data_free(shared[i][type].data);
-                free(shared[i][type].data);
-                shared[i][type].data = NULL;
-            }
+            for (int near = 0; near < 2; ++near)
+                if (shared[near][i][type].data) {
+                    kr_case_data_free(shared[near][i][type].data);
+                    free(shared[near][i][type].data);
+                    shared[near][i][type].data = NULL;
+                }
 }
 
 void kr_case_data_free(kr_case_data *data)

@@ -44,9 +44,50 @@ static uint32_t most_bits(const char *spec)
     return sum;
 }
 
+int kr_spec_wants_near(const char *spec)
+{
+    char whole[KR_SPEC_NBYTES];
+    return kr_spec_complete(spec, whole, sizeof whole, NULL) == KR_OK && strncmp(whole, "dense:", 6) == 0;
+}
+
+static uint64_t number_of(const char *spec, const char *option)
+{
+    char value[32];
+    return strtoull(kr_spec_option(spec, option, value), NULL, 10);
+}
+
+/* Of a kind that has bits for all values between the lowest key and the highest. */
+static kr_status refuses_spread(const char *spec, const kr_column *keys, const char **must_name)
+{
+    uint64_t lowest = UINT64_MAX, highest = 0, n = 0, divisor = 0;
+    for (uint64_t i = 0; i < keys->count; ++i)
+        if (kr_value_is_valid(keys, i)) {
+            const uint64_t code = kr_value_code(keys->type, kr_value_at(keys, i));
+            lowest = code < lowest ? code : lowest;
+            highest = code > highest ? code : highest;
+            ++n;
+        }
+    for (uint64_t i = 0; i < keys->count; ++i)
+        if (kr_value_is_valid(keys, i))
+            for (uint64_t a = kr_value_code(keys->type, kr_value_at(keys, i)) - lowest; a;) {
+                const uint64_t rest = divisor % a;
+                divisor = a;
+                a = rest;
+            }
+    if (divisor == 0)
+        return KR_OK;
+    if (number_of(spec, "step") == 1)
+        divisor = 1;
+    *must_name = "spread=";
+    return (highest - lowest) / divisor < number_of(spec, "spread") * n + 65536 ? KR_OK : KR_ERR_LIMIT;
+}
+
 kr_status kr_spec_refuses(const char *spec, const kr_column *keys, const char **must_name)
 {
     const uint64_t most = most_code(spec);
+    *must_name = "floats";
+    if (kr_spec_wants_near(spec))
+        return kr_type_is_float(keys->type) ? KR_ERR_UNSUPPORTED : refuses_spread(spec, keys, must_name);
     *must_name = "bits";
     if (8 * kr_type_nbytes(keys->type) > most_bits(spec))
         return KR_ERR_SPEC;
@@ -60,6 +101,8 @@ kr_status kr_spec_refuses(const char *spec, const kr_column *keys, const char **
 kr_type kr_fitting_type(const char *spec, kr_type type)
 {
     const uint32_t bits = most_bits(spec);
+    if (kr_spec_wants_near(spec))
+        return type == KR_F32 ? KR_I32 : type == KR_F64 ? KR_I64 : type;
     if (bits >= 8 * kr_type_nbytes(type) && most_code(spec) == UINT64_MAX)
         return type;
     return bits >= 16 ? KR_U16 : KR_U8;

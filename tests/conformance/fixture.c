@@ -160,8 +160,11 @@ static int check_other_joins(const kr_fixture *fixture, kr_device *device, const
     kr_status status = KR_OK;
     if (kr_spec_refuses(spec, &widest, &must_name))
         return 1;
-    if (can & KR_CAN_NEAREST)
-        status = kr_join_create_asof(device, spec, left, right, left, right, 1, NULL, NULL, &join, &err);
+    /* Groups and times as one key lie far apart. */
+    const uint32_t n_by = !kr_spec_wants_near(spec);
+    if ((can & KR_CAN_NEAREST) && (n_by || !kr_spec_refuses(spec, right, &must_name)))
+        status = kr_join_create_asof(device, spec, left, right, n_by ? left : NULL, n_by ? right : NULL, n_by,
+                                     NULL, NULL, &join, &err);
     int good = settle(fixture->suite, status, allowed, &err, "kr_join_create_asof", refusals);
     kr_join_destroy(join);
     join = NULL;

@@ -35,7 +35,7 @@ static uint64_t most_code(const draft *d)
 
 static uint64_t random_code(const draft *d)
 {
-    return kr_rng_next(&d->model->rng) & most_code(d);
+    return kr_test_near_code(d->model->scene.type, kr_rng_next(&d->model->rng) & most_code(d));
 }
 
 static uint64_t random_row(const draft *d)
@@ -108,7 +108,7 @@ static void delete_all(draft *d)
 /* A key amid the others, the same in every batch. */
 static uint64_t heavy_code(const draft *d)
 {
-    return most_code(d) / 3;
+    return kr_test_near_code(d->model->scene.type, most_code(d) / 3);
 }
 
 static void insert_heavy(draft *d)
@@ -130,7 +130,7 @@ static void insert_among_heavy(draft *d)
 static void insert_ends(draft *d)
 {
     for (uint64_t i = 0; i < BATCH; ++i)
-        put(&d->inserts, i % 2 ? most_code(d) : 0);
+        put(&d->inserts, kr_test_near_code(d->model->scene.type, i % 2 ? most_code(d) : 0));
 }
 
 static void delete_neighbours(draft *d)
@@ -150,7 +150,7 @@ static void replace_heavy(draft *d)
 static void delete_heavy(draft *d)
 {
     put(&d->deletes, heavy_code(d));
-    put(&d->deletes, most_code(d));
+    put(&d->deletes, kr_test_near_code(d->model->scene.type, most_code(d)));
 }
 
 /* ---- Sequences ------------------------------------------------------------------------------- */
@@ -219,12 +219,14 @@ static void run_steps(kr_subject *s, const kr_suite_device *on, const step *step
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Key i of a sequence without end; odd factors make distinct keys of distinct numbers. */
+/* Key i of a sequence without end; odd factors make distinct keys of distinct numbers, of those below 2^20
+ * also where keys lie near each other. */
 static kr_test_column keys_from(kr_type type, uint64_t first, uint64_t n)
 {
+    const uint64_t mask = kr_test_keys_lie_now() == KR_KEYS_ANYWHERE ? UINT64_MAX : (1 << 20) - 1;
     kr_test_column keys = kr_test_column_make(type, n, KR_PATTERN_DENSE, KR_NULLS_NONE, 1);
     for (uint64_t i = 0; i < n; ++i)
-        kr_value_store_bits(type, keys.data, i, (first + i) * UINT64_C(0x9E3779B97F4A7C15));
+        kr_value_store_bits(type, keys.data, i, (first + i) * UINT64_C(0x9E3779B97F4A7C15) & mask);
     return keys;
 }
 

@@ -89,6 +89,8 @@ static uint64_t estimate_factor(const subject *s, uint64_t n_rows)
                        kr_spec_option(s->spec, "load", slots)[0] != 0 ||
                        kr_spec_option(s->spec, "occupancy", slots)[0] != 0 ||
                        !strcmp(kr_spec_option(s->spec, "dedupe", dedupe), "on");
+    if (kr_spec_wants_near(s->spec)) /* bits for as many values as the spec allows */
+        return 0;
     const int compacts =
         !s->on->is_host && kr_spec_option(s->spec, "compact", compact)[0] != 0 && strcmp(compact, "off") != 0;
     if (n_rows != s->data->keys.view.count || (s->data->has_duplicates && shares))

@@ -245,7 +245,8 @@ static void check_scene(kr_suite *suite, const kr_suite_device *on, const char *
     const char *must_name;
     kr_error err = {0};
     columns c;
-    if (kr_spec_refuses(spec, &codes, &must_name) || strstr(spec, "mode="))
+    if (kr_spec_refuses(spec, &codes, &must_name) || strstr(spec, "mode=") ||
+        (kr_type_is_float(type) && kr_spec_wants_near(spec)))
         return;
     if (kr_test_ok(suite,
                    make(suite, s, type, on->device, type % 2 ? KR_PLACE_HOST : KR_PLACE_DEVICE, &c, &err),

@@ -140,7 +140,9 @@ static void run_unit(queue *q, unit *u, kr_suite_device (*devices)[MAX_DEVICES])
         suite.listed = &q->list->at[u->spec];
         suite.spec = suite.listed->text;
         suite.on = &devices[u->spec % WIDTHS][u->device];
+        kr_test_keys_lie(kr_spec_wants_near(suite.spec) ? KR_KEYS_AT_ZERO : KR_KEYS_ANYWHERE);
         run_areas(&suite, spent);
+        kr_test_keys_lie(KR_KEYS_ANYWHERE);
     }
     if (suite.passed + suite.failed + (uint64_t)suite.was_cut > 0)
         print_end(&suite, kr_test_clock() - start);

@@ -198,7 +198,7 @@ static int change(kr_subject *s, uint32_t first)
     if (kr_spec_can_update(s->model.spec))
         for (uint32_t i = 0; good && i < BATCHES; ++i)
             good = update(s, (first + 5 * i) % n);
-    if (kr_spec_capabilities(s->model.spec) & KR_CAN_SET_KEYS)
+    if (kr_spec_capabilities(s->model.spec) & KR_CAN_SET_KEYS && !kr_spec_keeps_on_host(s->model.spec))
         good = good && set_keys(s);
     return good;
 }

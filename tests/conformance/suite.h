@@ -118,6 +118,8 @@ uint32_t kr_spec_capabilities(const char *spec);
 kr_status kr_spec_refuses(const char *spec, const kr_column *keys, const char **must_name);
 /* The type, or a smaller one where the spec does not hold all of its values. */
 kr_type kr_fitting_type(const char *spec, kr_type type);
+/* 1: the spec holds keys that lie near each other, and no floats (kr_keys_lie). */
+int kr_spec_wants_near(const char *spec);
 /* 1: entries are kept in host memory, so that the footprint is more than any device holds. */
 int kr_spec_keeps_on_host(const char *spec);
 /* The value of an option in the completed spec, e.g. "3d"; "" if the kind has no such option. */

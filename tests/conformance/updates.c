@@ -64,11 +64,24 @@ static int try_refusals(kr_subject *s)
            refuse(s, KR_ERR_LIMIT, &many, NULL, NULL, "2^32 inserts");
 }
 
+/* The lowest row id that no row has. */
+static uint32_t lowest_free(const kr_model *model)
+{
+    uint32_t id = 0;
+    for (uint64_t i = 0; i < model->n; ++i)
+        if (model->rows[i].id == id) {
+            ++id;
+            i = UINT64_MAX; /* from the first again */
+        }
+    return id;
+}
+
 /* Validation finds a row id given twice; deleting its key removes it. */
 static int try_twice(kr_subject *s)
 {
     static const uint64_t bytes[4];
-    const uint32_t id = (uint32_t)(s->next_row < KR_NO_ROW ? s->next_row : 0), ids[] = {id, id};
+    const uint32_t id = s->next_row < KR_NO_ROW ? (uint32_t)s->next_row : lowest_free(&s->model);
+    const uint32_t ids[] = {id, id};
     const kr_column keys = {.type = s->model.scene.type, .count = 2, .data = bytes};
     kr_error err = {0};
     const kr_column one = {.type = keys.type, .count = 1, .data = bytes};

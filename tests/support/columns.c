@@ -13,6 +13,56 @@ void *kr_test_calloc(uint64_t n, uint64_t each)
     return memory;
 }
 
+/* ---- Where keys lie -------------------------------------------------------------------------------- */
+
+static _Thread_local kr_keys_lie keys_lie;
+
+kr_keys_lie kr_test_keys_lie(kr_keys_lie where)
+{
+    const kr_keys_lie before = keys_lie;
+    keys_lie = where;
+    return before;
+}
+
+kr_keys_lie kr_test_keys_lie_now(void)
+{
+    return keys_lie;
+}
+
+/* The ends of the type become those of the window. */
+uint64_t kr_test_near_code(kr_type type, uint64_t code)
+{
+    const uint64_t n = KR_NEAR_VALUES, bits = 8 * kr_type_nbytes(type), most = UINT64_MAX >> (64 - bits);
+    const uint64_t middle = kr_type_is_signed(type) ? (UINT64_C(1) << (bits - 1)) - n / 2 : 0;
+    const uint64_t base = keys_lie == KR_KEYS_AT_ZERO  ? middle
+                          : keys_lie == KR_KEYS_AT_END ? most - n + 1
+                                                       : 0;
+    if (keys_lie == KR_KEYS_ANYWHERE || bits < 32 || kr_type_is_float(type) ||
+        (code >= base && code - base < n))
+        return code;
+    return base + (code < n / 2 ? code : most - code < n / 2 ? n - 1 - (most - code) : code % n);
+}
+
+/* These lie behind each other from 0 on, however many there are. */
+static int lies_near(kr_pattern pattern)
+{
+    const int from_zero = pattern == KR_PATTERN_DENSE || pattern == KR_PATTERN_ASCENDING ||
+                          pattern == KR_PATTERN_DESCENDING || pattern == KR_PATTERN_DUPLICATES;
+    return keys_lie == KR_KEYS_ANYWHERE || pattern == KR_PATTERN_SUMMABLE ||
+           (keys_lie == KR_KEYS_AT_ZERO && from_zero);
+}
+
+static void store_near(kr_type type, void *data, uint64_t row)
+{
+    const kr_column column = {.type = type, .data = data};
+    const uint64_t code = kr_value_code(type, kr_value_at(&column, row)),
+                   near = kr_test_near_code(type, code);
+    if (near != code)
+        kr_value_store_bits(type, data, row, kr_value_of_code(type, near));
+}
+
+/* ---- Patterns -------------------------------------------------------------------------------------- */
+
 /* Each of 23, 23 and 18 bits at an end of its axis, beside one, or in the middle. */
 static uint64_t corner(kr_rng *rng)
 {
@@ -160,6 +210,8 @@ kr_test_column kr_test_column_make(kr_type type, uint64_t count, kr_pattern patt
     kr_test_column column = empty_column(type, count);
     for (uint64_t i = 0; i < count; ++i)
         store(type, column.data, i, count, pattern, &rng);
+    for (uint64_t i = 0; i < count && !lies_near(pattern); ++i)
+        store_near(type, column.data, i);
     if (pattern == KR_PATTERN_DENSE)
         shuffle(type, column.data, count, &rng);
     make_validity(&column, nulls, &rng);

@@ -40,6 +40,22 @@ typedef enum kr_row_ids {
     KR_ROW_IDS_HIGH       /* shuffled, the highest that are legal; no column of values reaches them */
 } kr_row_ids;
 
+/* Where keys of 32 and 64 bits lie: for kinds that hold no others, within KR_NEAR_VALUES of each other.
+ * Narrower types and floats are as they are. */
+typedef enum kr_keys_lie {
+    KR_KEYS_ANYWHERE,
+    KR_KEYS_AT_ZERO,  /* those of signed types around it */
+    KR_KEYS_AT_START, /* the lowest of the type */
+    KR_KEYS_AT_END    /* the highest */
+} kr_keys_lie;
+enum { KR_NEAR_VALUES = 50000 };
+
+/* For the columns that this thread makes from now on; returns what was said before. */
+kr_keys_lie kr_test_keys_lie(kr_keys_lie where);
+kr_keys_lie kr_test_keys_lie_now(void);
+/* The code itself, or one that lies where keys are to. */
+uint64_t kr_test_near_code(kr_type type, uint64_t code);
+
 /* Owns its memory. The bytes of NULL rows are random: they must not matter. */
 typedef struct kr_test_column {
     kr_column view;

@@ -76,6 +76,10 @@ KR_BODY uint32_t kr_popcount32(uint32_t x)
 {
     return (uint32_t)__popc(x);
 }
+KR_BODY uint32_t kr_popcount64(uint64_t x)
+{
+    return (uint32_t)__popcll((long long)x);
+}
 KR_BODY void kr_atomic_add64(uint64_t *at, uint64_t x)
 {
     atomicAdd((unsigned long long *)at, (unsigned long long)x);
@@ -123,6 +127,11 @@ KR_BODY uint64_t kr_bits_of_f64(double x)
 {
     return (uint64_t)__double_as_longlong(x);
 }
+/* The upper half of a product. */
+KR_BODY uint64_t kr_quotient_high64(uint64_t a, uint64_t b)
+{
+    return __umul64hi(a, b);
+}
 /* A quotient that need not be exact. */
 KR_BODY float kr_quotient_near(float a, float b)
 {
@@ -161,6 +170,14 @@ KR_BODY uint32_t kr_popcount32(uint32_t x)
     x -= x >> 1 & 0x55555555u;
     x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
     return ((x + (x >> 4)) & 0x0F0F0F0Fu) * 0x01010101u >> 24;
+#endif
+}
+KR_BODY uint32_t kr_popcount64(uint64_t x)
+{
+#if defined(__POPCNT__) || !defined(__x86_64__)
+    return (uint32_t)__builtin_popcountll(x);
+#else
+    return kr_popcount32((uint32_t)x) + kr_popcount32((uint32_t)(x >> 32));
 #endif
 }
 KR_BODY void kr_atomic_add64(uint64_t *at, uint64_t x)
@@ -213,6 +230,11 @@ KR_BODY uint64_t kr_bits_of_f64(double x)
     uint64_t bits;
     __builtin_memcpy(&bits, &x, sizeof bits);
     return bits;
+}
+KR_BODY uint64_t kr_quotient_high64(uint64_t a, uint64_t b)
+{
+    __extension__ typedef unsigned __int128 kr_wide;
+    return (uint64_t)((kr_wide)a * b >> 64);
 }
 KR_BODY float kr_quotient_near(float a, float b)
 {

@@ -126,13 +126,24 @@ static uint32_t counters(const void *self, kr_counter counters[KR_COUNTERS_MOST]
     return 2;
 }
 
+static void refuse_change(kr_work *w, const void *self, const char *takes)
+{
+    KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
+                       "a divided index, which keep=host makes on a GPU, %s: build it again of "
+                       "the changed column, or use %s with keep=device",
+                       takes, ((const kr_divided *)self)->spec.kind->name));
+}
+
 static void update(kr_work *w, void *self, const kr_update *job)
 {
     (void)job;
-    KR_STEP(w, kr_fail(w->err, KR_ERR_UNSUPPORTED,
-                       "a divided index, which keep=host makes on a GPU, takes no updates: build it again of "
-                       "the changed column, or use %s with keep=device",
-                       ((const kr_divided *)self)->spec.kind->name));
+    refuse_change(w, self, "takes no updates");
+}
+
+static void set_keys(kr_work *w, void *self, const kr_set_keys *job)
+{
+    (void)job;
+    refuse_change(w, self, "gives rows no other keys");
 }
 
 /* ---- Validation ---------------------------------------------------------------------------------- */
@@ -217,5 +228,6 @@ const kr_family_ops kr_divided_ops = {
     .touches = touches,
     .runs_on = runs_on,
     .update = update,
+    .set_keys = set_keys,
     .counters = counters,
 };

@@ -199,6 +199,9 @@ typedef struct kr_family {
     const kr_family_ops *u32, *u64;
     /* Optional, for kinds with option keep: 1 where the spec says keep=host. */
     int (*keeps_on_host)(const kr_spec *spec);
+    /* Optional: KR_ERR_UNSUPPORTED for a type of keys that the kind cannot hold. Asked before anything else:
+     * builds and estimates may see codes only, of KR_U32 or KR_U64. */
+    kr_status (*takes)(uint32_t type, kr_error *err);
 } kr_family;
 
 /* The row of an option table by which entries may lie in host memory (index/kept). */

@@ -15,12 +15,21 @@ static uint64_t staged_nbytes(kr_device *device, const void *pointer, uint64_t n
     return pointer && !kr_device_reaches(device, pointer) ? nbytes : 0;
 }
 
+static kr_status check_type(const kr_spec *spec, uint32_t type, kr_error *err)
+{
+    const kr_family *family = spec->kind->family;
+    return family->takes ? family->takes(type, err) : KR_OK;
+}
+
 kr_status kr_index_shape_make(kr_device *device, const kr_spec *spec, const kr_column *column,
                               const uint32_t *row_ids, kr_shape *shape, kr_error *err)
 {
     if (column->count >= KR_NO_ROW)
         return kr_fail(err, KR_ERR_LIMIT, "%llu rows: an index holds at most 4294967294; split the column",
                        (unsigned long long)column->count);
+    const kr_status status = check_type(spec, column->type, err);
+    if (status != KR_OK)
+        return status;
     *shape = (kr_shape){
         .device = device,
         .spec = spec,
@@ -214,6 +223,7 @@ static void set_spec(kr_work *w, kr_index *index, const kr_spec *spec, uint32_t 
     index->spec = *spec;
     index->ops = kr_index_ops(index->device, spec, type);
     KR_STEP(w, kr_spec_format(spec, index->info.spec, sizeof index->info.spec, w->err));
+    KR_STEP(w, check_type(spec, type, w->err));
     KR_STEP(w, kr_index_runs_on(index->ops, index->device, spec, w->err));
 }
 
@@ -404,6 +414,12 @@ kr_status kr_index_set_keys_apply(kr_index *index, const uint32_t *row_ids, cons
                                   kr_stream *stream, kr_error *err)
 {
     change c;
+    if (index->ops->kept) {
+        /* A divided index only says that it cannot. */
+        kr_work only = kr_work_on(index->device, stream, err);
+        index->ops->set_keys(&only, index->self, &(kr_set_keys){0});
+        return kr_work_end(&only);
+    }
     kr_work w = begin_change(index, &c, stream, err);
     const inputs in = bring_inputs(&w, keys, row_ids);
     refuse_nulls(&w, &in.keys);

@@ -281,13 +281,7 @@ KR_BODY int kr_strings_seem_equal(kr_strings_text a, kr_strings_text b)
 /* The low and the high half of the product, folded. */
 KR_BODY uint64_t kr_strings_fold(uint64_t a, uint64_t b)
 {
-#if KR_ON_CUDA
-    return a * b ^ __umul64hi(a, b);
-#else
-    __extension__ typedef unsigned __int128 wide;
-    const wide product = (wide)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-#endif
+    return a * b ^ kr_quotient_high64(a, b);
 }
 
 /* The hash of a text under two secret numbers. Each word is multiplied by a secret: with one that is known,

@@ -1,0 +1,40 @@
+/* The structure of an index of kind `dense`, and how it is made. */
+#ifndef KEYRAY_INDEX_FAMILIES_DIRECT_DIRECT_BUILD_H
+#define KEYRAY_INDEX_FAMILIES_DIRECT_DIRECT_BUILD_H
+
+#include "index/families/direct/direct.h"
+#include "index/sorted/sorted.h"
+
+typedef struct direct_index {
+    kr_buffer blocks, starts, rows; /* starts, rows: empty where they are not needed */
+    direct_view view;
+    kr_spec spec;
+} direct_index;
+
+#if defined(KR_KEY_BITS)
+#include "index/families/direct/direct_build_params.h"
+
+kr_status KR_W(direct_estimate)(const kr_shape *shape, kr_need *need, kr_error *err);
+void KR_W(direct_build)(kr_work *work, const kr_build *build, void **self);
+
+/* Of sorted rows, which it gives back or takes over: what it makes is scratch memory until it is kept. Where
+ * not is_unique, keys may repeat. Blocks. */
+direct_index KR_W(direct_make)(kr_work *work, const kr_spec *spec, const kr_sorted *sorted, int is_unique);
+void KR_W(direct_keep)(kr_work *work, direct_index *made);
+void KR_W(direct_release)(kr_device *device, direct_index *index, kr_stream *stream);
+/* The pointers of the view, from the buffers. */
+void KR_W(direct_bind)(direct_index *index);
+
+/* The rows of an index in key order; its own row ids, where it keeps them. */
+kr_sorted KR_W(direct_unfold)(kr_work *work, const direct_index *index);
+void KR_W(direct_unfold_give)(kr_work *work, const direct_index *index, const kr_sorted *sorted);
+
+/* The family's `cuts`. */
+void KR_W(direct_cut_keys)(kr_work *work, const void *self, uint32_t bits, void *keys);
+
+KR_PROGRAM_DECLARE(direct_check_blocks);
+KR_PROGRAM_DECLARE(direct_check_starts);
+KR_PROGRAM_DECLARE(direct_check_rows);
+#endif
+
+#endif

@@ -1,0 +1,217 @@
+/* From sorted rows to bits, ranks, starts and row ids, and back. */
+#include "index/families/direct/direct_build.h"
+#include "index/families/direct/direct_build_width_body.h"
+
+enum { SAMPLE = 64 };
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Follows build allocation by allocation. The keys are not known: their bits are taken to be as many as the
+ * spec allows, and keys to repeat. */
+kr_status KR_W(direct_estimate)(const kr_shape *shape, kr_need *need, kr_error *err)
+{
+    const uint64_t n = shape->count, blocks = direct_blocks_most(shape->spec, shape->type, n),
+                   ids = n * sizeof(uint32_t);
+    const uint64_t bits = blocks * DIRECT_BLOCK_NBYTES, counts = n ? (blocks + 1) * sizeof(uint64_t) : 0;
+    (void)err;
+    kr_sorted_estimate(shape, need);
+    const uint64_t sorted = need->footprint_nbytes, kept = bits + 2 * ids;
+    const uint64_t built = sorted + bits + counts +
+                           larger(n ? kr_device_scan_temp(shape->device, blocks + 1) : 0, ids) +
+                           DIRECT_FOUND * sizeof(uint64_t);
+    *need = (kr_need){kept, larger(larger(need->peak_nbytes, built), kept)};
+    return KR_OK;
+}
+
+/* ---- The step ------------------------------------------------------------------------------------- */
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* What all differences of a few neighbours, and the span, are a multiple of. Blocks. */
+static uint64_t sample_step(kr_work *w, const direct_params *p)
+{
+    const uint64_t n = p->view.n < SAMPLE ? p->view.n : SAMPLE, from = (p->view.n - n) / 2;
+    kr_key keys[SAMPLE] = {0};
+    uint64_t step = p->view.span;
+    kr_work_read(w, keys, KR_PLACE_IN(p->keys, from), n * sizeof *keys);
+    for (uint64_t i = 0; kr_work_goes_on(w) && i < n && step > 1; ++i)
+        step = common_divisor(step, keys[i] - p->view.lowest);
+    return step ? step : 1;
+}
+
+/* The largest rest of keys by a step. Blocks. */
+static uint64_t find_rest(kr_work *w, direct_params *p, uint64_t step)
+{
+    uint64_t found[DIRECT_FOUND] = {0};
+    direct_set_step(&p->view, step, KR_KEY_BITS);
+    p->found = kr_work_counters(w, DIRECT_FOUND);
+    kr_work_run(w, &KR_W(direct_rests), p, kr_group_runs(p->view.n));
+    kr_work_read(w, found, p->found, sizeof found);
+    kr_work_give(w, p->found);
+    return found[DIRECT_FOUND_REST];
+}
+
+/* Each rest makes the step smaller by half or more, so that few passes find the largest that fits all. */
+static void find_step(kr_work *w, direct_params *p)
+{
+    uint64_t step = sample_step(w, p), rest = 0;
+    while (kr_work_goes_on(w) && step > 1 && (rest = find_rest(w, p, step)) != 0)
+        step = common_divisor(step, rest);
+    direct_set_step(&p->view, step, KR_KEY_BITS);
+}
+
+/* ---- Bits, ranks and starts ----------------------------------------------------------------------- */
+
+static void fill(kr_work *w, direct_params *p, int is_unique)
+{
+    direct_view *v = &p->view;
+    const uint64_t n_counts = (uint64_t)v->n_blocks + 1;
+    uint64_t n_keys = v->n;
+    v->blocks = kr_work_take_or(w, (uint64_t)v->n_blocks * DIRECT_BLOCK_NBYTES, "bits of keys", "kind pivot");
+    if (!is_unique)
+        p->counts = kr_work_take(w, n_counts * sizeof *p->counts, "counts of keys");
+    kr_work_run(w, &KR_W(direct_fill), p, v->n_blocks);
+    if (!is_unique) {
+        kr_work_sum(w, p->counts, n_counts);
+        kr_work_read(w, &n_keys, KR_PLACE_IN(p->counts, v->n_blocks), sizeof n_keys);
+    }
+    v->n_keys = (uint32_t)n_keys;
+    if (v->n_keys < v->n)
+        v->starts = kr_work_take(w, (n_keys + 1) * sizeof *v->starts, "where rows of keys begin");
+    if (!is_unique)
+        kr_work_run(w, &KR_W(direct_ranks), p, v->n_blocks);
+    kr_work_give(w, p->counts);
+}
+
+/* Row ids that follow the order of the keys are not kept. The ends tell of most others without a pass. */
+static void number_rows(kr_work *w, direct_params *p)
+{
+    direct_view *v = &p->view;
+    uint32_t ends[2] = {0};
+    uint64_t found[DIRECT_FOUND] = {0};
+    kr_work_copy(w, &ends[0], v->rows, sizeof ends[0]);
+    kr_work_copy(w, &ends[1], KR_PLACE_IN(v->rows, v->n - 1), sizeof ends[1]);
+    kr_work_sync(w);
+    if (!kr_work_goes_on(w) || ends[1] - ends[0] != v->n - 1)
+        return;
+    v->first_row = ends[0];
+    p->found = kr_work_counters(w, DIRECT_FOUND);
+    kr_work_run(w, &KR_W(direct_numbers), p, kr_group_runs(v->n));
+    kr_work_read(w, found, p->found, sizeof found);
+    kr_work_give(w, p->found);
+    if (!kr_work_goes_on(w) || found[DIRECT_FOUND_ROW])
+        return;
+    kr_work_give(w, v->rows);
+    v->rows = NULL;
+}
+
+direct_index KR_W(direct_make)(kr_work *w, const kr_spec *spec, const kr_sorted *sorted, int is_unique)
+{
+    direct_index made = {.spec = *spec};
+    direct_params p = {.view = {.rows = sorted->rows.data,
+                                .n = (uint32_t)sorted->n,
+                                .lowest = sorted->lowest,
+                                .span = sorted->highest - sorted->lowest},
+                       .keys = sorted->keys.data};
+    direct_set_step(&p.view, 1, KR_KEY_BITS);
+    if (sorted->n && kr_work_goes_on(w)) {
+        if (spec->options[DIRECT_OPTION_STEP] == DIRECT_STEP_AUTO)
+            find_step(w, &p);
+        KR_STEP(w, direct_check_spread(spec, sorted->n, p.view.span, p.view.step, w->err));
+    }
+    if (sorted->n && kr_work_goes_on(w)) {
+        p.view.n_blocks = (uint32_t)direct_blocks_of(p.view.span / p.view.step);
+        fill(w, &p, is_unique);
+        kr_work_give(w, p.keys);
+        number_rows(w, &p);
+        kr_work_lap(w, "bits");
+    }
+    made.view = p.view;
+    return made;
+}
+
+void KR_W(direct_keep)(kr_work *w, direct_index *made)
+{
+    made->blocks = kr_work_keep(w, made->view.blocks);
+    made->starts = kr_work_keep(w, made->view.starts);
+    made->rows = kr_work_keep(w, made->view.rows);
+}
+
+void KR_W(direct_release)(kr_device *device, direct_index *index, kr_stream *stream)
+{
+    kr_buffer_release(device, &index->rows, stream);
+    kr_buffer_release(device, &index->starts, stream);
+    kr_buffer_release(device, &index->blocks, stream);
+}
+
+void KR_W(direct_bind)(direct_index *index)
+{
+    index->view.blocks = index->blocks.data;
+    index->view.starts = index->starts.data;
+    index->view.rows = index->rows.data;
+}
+
+void KR_W(direct_build)(kr_work *w, const kr_build *build, void **self)
+{
+    direct_index *index = kr_work_object(w, sizeof *index, "an index");
+    kr_build of = *build;
+    uint32_t is_unique = 0;
+    of.is_unique = &is_unique;
+    const kr_sorted sorted = kr_sorted_build(w, &of);
+    direct_index made = KR_W(direct_make)(w, build->spec, &sorted, (int)is_unique);
+    KR_W(direct_keep)(w, &made);
+    if (build->is_unique)
+        *build->is_unique = is_unique;
+    if (kr_work_goes_on(w))
+        *index = made;
+    *self = index;
+}
+
+/* ---- Back to sorted rows -------------------------------------------------------------------------- */
+
+kr_sorted KR_W(direct_unfold)(kr_work *w, const direct_index *index)
+{
+    const direct_view *v = &index->view;
+    direct_params p = {.view = *v};
+    kr_sorted made = {.n = v->n, .lowest = v->lowest, .highest = v->lowest + v->span};
+    p.all = kr_work_take(w, v->n * sizeof *p.all, "keys of rows");
+    p.keys = v->starts ? kr_work_take(w, v->n_keys * sizeof *p.keys, "distinct keys") : p.all;
+    p.rows = v->rows ? v->rows : kr_work_take(w, (uint64_t)v->n * sizeof *p.rows, "numbers of rows");
+    kr_work_run(w, &KR_W(direct_list), &p, v->n_blocks);
+    if (v->starts) {
+        kr_work_run(w, &KR_W(direct_repeat), &p, v->n);
+        kr_work_give(w, p.keys);
+    }
+    if (!v->rows)
+        kr_work_run(w, &KR_W(direct_number), &p, v->n);
+    made.keys.data = p.all;
+    made.rows.data = p.rows;
+    return made;
+}
+
+void KR_W(direct_unfold_give)(kr_work *w, const direct_index *index, const kr_sorted *sorted)
+{
+    if (!index->view.rows)
+        kr_work_give(w, sorted->rows.data);
+    kr_work_give(w, sorted->keys.data);
+}
+
+/* ---- Parts ---------------------------------------------------------------------------------------- */
+
+void KR_W(direct_cut_keys)(kr_work *w, const void *self, uint32_t bits, void *keys)
+{
+    const direct_params p = {.view = ((const direct_index *)self)->view, .keys = keys, .bits = bits};
+    if (p.view.n)
+        kr_work_run(w, &KR_W(direct_cuts), &p, (uint64_t)1 << bits);
+}

@@ -1,0 +1,31 @@
+/* An index of kind `dense` as bodies see it.
+ *
+ * A code is lowest + value * step. Block b has the bits of values 224 b to 224 b + 223: eight words of 32
+ * bits, of which the first is the number of keys in blocks before (its rank), and bit v % 32 of word
+ * 1 + v / 32 says whether a key has value 224 b + v. So a key's ordinal, its number among the distinct keys,
+ * is a rank and a count of bits. */
+#ifndef KEYRAY_INDEX_FAMILIES_DIRECT_DIRECT_VIEW_H
+#define KEYRAY_INDEX_FAMILIES_DIRECT_DIRECT_VIEW_H
+
+#include "base/program/lang.h"
+
+enum { DIRECT_WORDS = 8, DIRECT_VALUES = 224, DIRECT_BLOCK_NBYTES = 32 };
+
+/* A value has at most so many bits, so that the number of its word has 32. */
+enum { DIRECT_VALUE_BITS = 37 };
+
+typedef struct direct_view {
+    uint32_t *blocks;
+    uint32_t
+        *starts; /* of each distinct key and one more: the position of its first row; NULL: no key repeats */
+    uint32_t *rows;        /* in the order of positions; NULL: they are first_row, first_row + 1, ... */
+    uint64_t lowest, span; /* the lowest code, and the highest less it */
+    uint64_t step, magic;  /* of direct_quotient; magic 0: step is 2^shift */
+    uint32_t shift;
+    uint32_t n, n_keys; /* rows; distinct keys */
+    uint32_t n_blocks;
+    uint32_t first_row, reserved;
+} direct_view;
+kr_assert_size(direct_view, 80);
+
+#endif
