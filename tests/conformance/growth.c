@@ -223,7 +223,7 @@ static void run_steps(kr_subject *s, const kr_suite_device *on, const step *step
  * also where keys lie near each other. */
 static kr_test_column keys_from(kr_type type, uint64_t first, uint64_t n)
 {
-    const uint64_t mask = kr_test_keys_lie_now() == KR_KEYS_ANYWHERE ? UINT64_MAX : (1 << 20) - 1;
+    const uint64_t mask = kr_test_keys_lie_now() == KR_KEYS_ANYWHERE ? UINT64_MAX : (1 << 19) - 1;
     kr_test_column keys = kr_test_column_make(type, n, KR_PATTERN_DENSE, KR_NULLS_NONE, 1);
     for (uint64_t i = 0; i < n; ++i)
         kr_value_store_bits(type, keys.data, i, (first + i) * UINT64_C(0x9E3779B97F4A7C15) & mask);

@@ -18,8 +18,10 @@ kr_status KR_W(direct_estimate)(const kr_shape *shape, kr_need *need, kr_error *
 void KR_W(direct_build)(kr_work *work, const kr_build *build, void **self);
 
 /* Of sorted rows, which it gives back or takes over: what it makes is scratch memory until it is kept. Where
- * not is_unique, keys may repeat. Blocks. */
-direct_index KR_W(direct_make)(kr_work *work, const kr_spec *spec, const kr_sorted *sorted, int is_unique);
+ * not is_unique, keys may repeat. `before`: the index that it takes the place of, whose number of bits is
+ * always allowed, so that deletes are not refused; or NULL. Blocks. */
+direct_index KR_W(direct_make)(kr_work *work, const kr_spec *spec, const kr_sorted *sorted, int is_unique,
+                               const direct_index *before);
 void KR_W(direct_keep)(kr_work *work, direct_index *made);
 void KR_W(direct_release)(kr_device *device, direct_index *index, kr_stream *stream);
 /* The pointers of the view, from the buffers. */

@@ -116,7 +116,8 @@ static void number_rows(kr_work *w, direct_params *p)
     v->rows = NULL;
 }
 
-direct_index KR_W(direct_make)(kr_work *w, const kr_spec *spec, const kr_sorted *sorted, int is_unique)
+direct_index KR_W(direct_make)(kr_work *w, const kr_spec *spec, const kr_sorted *sorted, int is_unique,
+                               const direct_index *before)
 {
     direct_index made = {.spec = *spec};
     direct_params p = {.view = {.rows = sorted->rows.data,
@@ -128,7 +129,8 @@ direct_index KR_W(direct_make)(kr_work *w, const kr_spec *spec, const kr_sorted 
     if (sorted->n && kr_work_goes_on(w)) {
         if (spec->options[DIRECT_OPTION_STEP] == DIRECT_STEP_AUTO)
             find_step(w, &p);
-        KR_STEP(w, direct_check_spread(spec, sorted->n, p.view.span, p.view.step, w->err));
+        if (!before || direct_blocks_of(p.view.span / p.view.step) > before->view.n_blocks)
+            KR_STEP(w, direct_check_spread(spec, sorted->n, p.view.span, p.view.step, w->err));
     }
     if (sorted->n && kr_work_goes_on(w)) {
         p.view.n_blocks = (uint32_t)direct_blocks_of(p.view.span / p.view.step);
@@ -169,7 +171,7 @@ void KR_W(direct_build)(kr_work *w, const kr_build *build, void **self)
     uint32_t is_unique = 0;
     of.is_unique = &is_unique;
     const kr_sorted sorted = kr_sorted_build(w, &of);
-    direct_index made = KR_W(direct_make)(w, build->spec, &sorted, (int)is_unique);
+    direct_index made = KR_W(direct_make)(w, build->spec, &sorted, (int)is_unique, NULL);
     KR_W(direct_keep)(w, &made);
     if (build->is_unique)
         *build->is_unique = is_unique;

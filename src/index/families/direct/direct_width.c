@@ -56,7 +56,7 @@ static uint32_t components(const void *self, kr_component components[KR_COMPONEN
 /* The changed rows take the place of the old ones once their bits are made. */
 static void replace(kr_work *w, direct_index *index, const kr_sorted *sorted)
 {
-    direct_index made = KR_W(direct_make)(w, &index->spec, sorted, 0);
+    direct_index made = KR_W(direct_make)(w, &index->spec, sorted, 0, index);
     if (!kr_work_goes_on(w))
         return;
     KR_W(direct_keep)(w, &made);
