@@ -26,7 +26,8 @@ typedef struct kr_keys_spec {
     uint64_t stride;       /**< distance of neighbours in the dense part [1] */
     uint32_t sorted;       /**< 1: ascending, not shuffled */
     uint32_t reserved;
-    uint64_t seed; /**< [42] */
+    uint64_t seed;   /**< [42] */
+    uint64_t spread; /**< keys come from the lowest `spread` values for each distinct one [0: from all] */
 } kr_keys_spec;
 
 typedef enum kr_probe_order {

@@ -58,14 +58,15 @@ static kr_status lay_out(const kr_keys_spec *spec, key_set *set, kr_error *err)
 {
     uint64_t distinct = spec->count / set->multiplicity;
     uint64_t uniform = distinct * spec->uniformity / 100;
-    kr_u128 values = (kr_u128)set->ints.last + 1;
+    const kr_u128 all = (kr_u128)set->ints.last + 1, near = (kr_u128)distinct * spec->spread;
+    kr_u128 values = near && near < all ? near : all;
     set->dense = distinct - uniform;
     kr_u128 span = set->dense ? (kr_u128)(set->dense - 1) * set->stride + 1 : 0;
     if (span > values)
         return kr_workload_fail(err, KR_ERR_ARGUMENT,
-                                "stride is %llu: %llu dense keys do not fit into u%u; lower stride or count",
+                                "stride is %llu: %llu dense keys do not fit into %s%u; lower stride or count",
                                 (unsigned long long)set->stride, (unsigned long long)set->dense,
-                                8 * set->ints.nbytes);
+                                near ? "the spread of u" : "u", 8 * set->ints.nbytes);
     if (uniform > values - span)
         return kr_workload_fail(
             err, KR_ERR_ARGUMENT,

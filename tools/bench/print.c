@@ -70,6 +70,7 @@ static void print_workload(output *out, const bench_report *report, const bench_
     output_truth(out, "dense_centre", (int)w->dense_centre);
     output_number(out, "multiplicity", w->multiplicity);
     output_number(out, "stride", w->stride);
+    output_number(out, "spread", w->spread);
     output_truth(out, "presorted_keys", (int)w->keys_sorted);
     output_number(out, "seed", w->seed);
     if (report->operation != BENCH_BUILD) {

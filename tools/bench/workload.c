@@ -18,6 +18,10 @@ const option_row workload_keys_rows[] = {
      UINT32_MAX},
     {"stride", 0, 0, OPTION_NUMBER, AT(stride), "N", "the distance of neighbours in the dense part [1]", 1,
      UINT64_MAX},
+    {"spread", 0, 0, OPTION_NUMBER, AT(spread), "N",
+     "keys come from the lowest N values for each of them; with --uniformity 100, one in N values is a key; "
+     "0: from all values [0]",
+     0, UINT32_MAX},
     {0},
 };
 
@@ -68,9 +72,13 @@ const option_row workload_updates_rows[] = {
 static const struct {
     const char *field, *option;
 } names[] = {
-    {"count", "--count"},           {"stride", "--stride"},
-    {"uniformity", "--uniformity"}, {"multiplicity", "--multiplicity"},
-    {"miss_percent", "--hit-rate"}, {"outlier_percent", "--outside"},
+    {"count", "--count"},
+    {"stride", "--stride"},
+    {"spread", "--spread"},
+    {"uniformity", "--uniformity"},
+    {"multiplicity", "--multiplicity"},
+    {"miss_percent", "--hit-rate"},
+    {"outlier_percent", "--outside"},
     {"pairs", "--changes"},
 };
 
@@ -92,6 +100,7 @@ kr_keys_spec workload_keys(const workload *w)
                           .dense_centre = w->dense_centre,
                           .multiplicity = (uint32_t)w->multiplicity,
                           .stride = w->stride,
+                          .spread = w->spread,
                           .seed = w->seed};
 }
 

@@ -8,7 +8,7 @@
 /* Numbers as given on the command line. */
 typedef struct workload {
     /* keys */
-    uint64_t count, uniformity, multiplicity, stride, seed;
+    uint64_t count, uniformity, multiplicity, stride, spread, seed;
     uint32_t bits_64, dense_centre, keys_sorted, texts;
     /* probes and ranges */
     uint64_t probes, hit_rate, outliers, zipf, hits, multiplier, batches;

@@ -162,7 +162,8 @@ static void check_key_set(const kr_keys_spec *spec)
     uint64_t m = spec->multiplicity ? spec->multiplicity : 1, stride = spec->stride ? spec->stride : 1;
     uint64_t distinct = spec->count / m, dense = distinct - distinct * spec->uniformity / 100;
     uint64_t reach = dense ? (dense - 1) * stride : 0;
-    uint64_t last = spec->bits == 64 ? UINT64_MAX : UINT32_MAX;
+    uint64_t all = spec->bits == 64 ? UINT64_MAX : UINT32_MAX;
+    uint64_t last = spec->spread ? distinct * spec->spread - 1 : all;
     uint64_t start = spec->dense_centre && dense ? last / 2 - reach / 2 : 0;
     void *keys = generated_keys(spec, 2);
     uint64_t *sorted = ascending(spec, keys);
@@ -171,6 +172,7 @@ static void check_key_set(const kr_keys_spec *spec)
         for (uint64_t copy = 1; copy < m; copy++)
             assert_int_equal(sorted[i * m + copy], sorted[i * m]);
         uint64_t value = sorted[i * m];
+        assert_true(value <= last);
         if (i)
             assert_true(value > sorted[i * m - 1]);
         if (dense && value - start <= reach) {
@@ -190,11 +192,18 @@ static void test_key_sets(void **state)
 {
     (void)state;
     static const kr_keys_spec specs[] = {
-        {.stride = 1},       {.uniformity = 100},
-        {.uniformity = 37},  {.uniformity = 50, .dense_centre = 1},
-        {.stride = 5},       {.stride = 7, .uniformity = 10, .dense_centre = 1},
-        {.multiplicity = 8}, {.multiplicity = 1024, .uniformity = 50},
-        {.sorted = 1},       {.sorted = 1, .uniformity = 70, .multiplicity = 4, .dense_centre = 1},
+        {.stride = 1},
+        {.uniformity = 100},
+        {.uniformity = 37},
+        {.uniformity = 50, .dense_centre = 1},
+        {.stride = 5},
+        {.stride = 7, .uniformity = 10, .dense_centre = 1},
+        {.multiplicity = 8},
+        {.multiplicity = 1024, .uniformity = 50},
+        {.spread = 4, .uniformity = 100},
+        {.spread = 3, .uniformity = 60, .multiplicity = 2},
+        {.sorted = 1},
+        {.sorted = 1, .uniformity = 70, .multiplicity = 4, .dense_centre = 1},
     };
     for (size_t i = 0; i < 2 * LENGTH(specs); i++) {
         kr_keys_spec spec = specs[i / 2];
@@ -479,6 +488,7 @@ static void test_impossible_keys(void **state)
         {{.count = 65537, .stride = 65536}, KR_ERR_ARGUMENT, "stride"},
         {{.count = 3, .stride = UINT64_C(1) << 63, .bits = 64}, KR_ERR_ARGUMENT, "stride"},
         {{.count = 131074, .stride = 65535, .uniformity = 50}, KR_ERR_ARGUMENT, "uniformity"},
+        {{.count = 1000, .stride = 5, .spread = 4}, KR_ERR_ARGUMENT, "stride"},
     };
     static uint64_t keys[131074], untouched[131074];
     memset(keys, 0xA5, sizeof keys);
