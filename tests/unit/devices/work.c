@@ -110,7 +110,7 @@ static void an_arena_serves(void **state)
     assert_int_equal(prepared_run(&arena, &last, &before), KR_OK);
     assert_int_equal(last, 55);
     assert_int_equal(in_use(), 0);
-    assert_int_equal(kr_arena_settle(&arena, NULL), KR_OK);
+    assert_int_equal(kr_arena_settle(&arena, NULL, NULL), KR_OK);
     assert_true(kr_arena_has_constants(&arena));
     assert_int_equal(in_use(), arena.memory.nbytes);
     assert_int_equal(prepared_run(&arena, &last, &filling), KR_OK);
