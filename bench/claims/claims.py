@@ -10,7 +10,7 @@ ROOT = HERE.parents[1]
 PAPERS = ("lightweight", "rtscan", "cgrx", "thesis", "rx")
 
 FIELDS = {"id", "where", "claim", "paper", "method", "size", "size_paper", "size_here", "rays", "run", "command", "unit", "points", "ours", "from",
-          "best", "rule", "reason", "note", "beyond"}
+          "best", "rule", "agree", "reason", "note", "beyond"}
 METHODS = {"built", "approximated", "no"}
 SIZES = {"paper", "smaller", "any"}
 RAYS = {"none", "counters", "both", "needed"}
@@ -84,11 +84,13 @@ def wrong_rules(place, claim):
         try:
             rules.check(rule)
             rules.fits(claim, rule)
+            if claim.get("agree"):
+                rules.disagree(claim, rule)
         except rules.Wrong as error:
             yield f"{place}: {error}"
         except rules.Missing as error:
             if not claim.get("reason"):
-                yield f"{place}: a rule names {error}, which is no figure, and there is no reason"
+                yield f"{place}: a rule names a figure that is not there, {error}, and no reason says why"
 
 
 def load(path):
@@ -125,6 +127,10 @@ def obstacles(claim):
         yield f"smaller ({claim['size_here']})"
 
 
+def of(rule):
+    return ", ".join(rule["of"]) if isinstance(rule["of"], list) else rule["of"]
+
+
 def judge(claim):
     """The verdict: of rules and figures alone."""
     why, held, decided = list(obstacles(claim)), None, ""
@@ -132,8 +138,10 @@ def judge(claim):
         results = [rules.fits(claim, rule) for rule in claim["rules"]]
         if results and claim["ours"]:
             held = all(truth for truth, _, _ in results)
-            told = results if held else [result for result in results if not result[0]]
-            decided = "; ".join(f"{value} ({needed})" for _, value, needed in told)
+            decided = "; ".join(f"{of(rule)}: {value} (needed: {needed})" for rule, (truth, value, needed) in zip(claim["rules"], results)
+                                if held or not truth)
+        if claim.get("agree") and any(rules.disagree(claim, rule) for rule in claim["rules"]):
+            why, held = why + ["settings: the paper names none, and those that ran disagree"], None
     except rules.Missing as error:
         why.append(f"no figure of {error}")
     if not why and held is None:

@@ -6,8 +6,7 @@ import rules
 
 HOW = """A program computes every verdict from the figures beside it and a rule (`bench/claims`, which has the rules of each claim). **Confirmed**: the
 rules hold. **Refuted**: one does not, with the paper's method as published and at its sizes. **Not measured**: the method is not built, the
-size is smaller, RT cores are needed, or there is no run; "so here" and "not so here" say what the figures show all the same. The numbers in
-brackets are what was needed. A gain is confirmed from 0.8 of the paper's factor on. Closeness and other numbers have two sides: within a quarter of the
+size is smaller, RT cores are needed, or there is no run; "so here" and "not so here" say what the figures show all the same. A gain is confirmed from 0.8 of the paper's factor on. Closeness and other numbers have two sides: within a quarter of the
 paper's, up and down. "The same" is within 10%. A difference below 5% is none. A claim about several sizes must hold at all that were measured,
 if it does not say otherwise. What keyray does best stands in a column of its own and decides nothing."""
 

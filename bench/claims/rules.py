@@ -33,8 +33,8 @@ VALUES = {
     "near": (lambda v, p, w: p / (w or NEAR) <= v <= p * (w or NEAR), lambda p, w: f"{shown(p / (w or NEAR))} to {shown(p * (w or NEAR))}"),
     "same": (lambda v, p, w: 1 / SAME <= v <= SAME, lambda p, w: "within 10%"),
     "points": (lambda v, p, w: abs(v - p) <= w, lambda p, w: f"{shown(p - w)} to {shown(p + w)}"),
-    "more": (lambda v, p, w: v >= NONE, lambda p, w: "more by at least 5%"),
-    "less": (lambda v, p, w: v <= 1 / NONE, lambda p, w: "less by at least 5%"),
+    "more": (lambda v, p, w: v >= NONE, lambda p, w: "5% more at least"),
+    "less": (lambda v, p, w: v <= 1 / NONE, lambda p, w: "5% less at least"),
     "no-difference": (lambda v, p, w: 1 / NONE < v < NONE, lambda p, w: "a difference below 5%"),
     "at-least": (lambda v, p, w: v >= p, lambda p, w: f"at least {shown(p)}"),
     "at-most": (lambda v, p, w: v <= p, lambda p, w: f"at most {shown(p)}"),
@@ -116,6 +116,17 @@ def fits(claim, rule):
     return (any if use == "one" else all)(truths), span(deciding), words + (" at one" if use == "one" else "")
 
 
+def disagree(claim, rule):
+    """Whether settings of which the paper names none decide: some values fit and others do not, or they miss on both sides."""
+    if rule["form"] not in VALUES:
+        raise Wrong(f"agree is for values, not for {rule['form']}")
+    names = rule["of"] if isinstance(rule["of"], list) else [rule["of"]]
+    values = [value for name in names for value in values_of(claim, name, rule.get("at"))]
+    paper = rule.get("paper", rule.get("bound", 1))
+    holds = VALUES[rule["form"]][0]
+    return len({0 if holds(value, paper, rule.get("within")) else 1 if value > paper else -1 for value in values}) > 1
+
+
 def needed_of_many(form, rule):
     within = rule.get("within", NEAR)
     return {"gain": "at least 0.8 of the paper's", "cost": "at most 1.25 times the paper's", "near": f"within {shown(within)} times of the paper's",
@@ -141,4 +152,4 @@ def extreme(claim, rule):
     use = rule.get("use", "all")
     truths = [ratio >= NONE for ratio in ratios]
     held = any(truths) if use == "one" else all(truths)
-    return held, f"{span(ratios)} times", "every other one behind by at least 5%"
+    return held, f"{span(ratios)} times", "5% ahead of each other one"

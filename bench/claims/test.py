@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Doctored figures turn verdicts: each form of rule from confirmed to refuted and back, on both sides where it has two, and to not measured
+where a figure is missing. So do the figures of the papers' files; and a page that someone changed is found.
+
+Usage: bench/claims/test.py
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # nothing of ours in the source tree
+if sys.version_info < (3, 11):
+    print("skipped: Python's tomllib, which reads the claims, needs Python 3.11")
+    sys.exit(77)
+
+import claims  # noqa: E402
+import rules  # noqa: E402
+
+# form: the rest of the rule, figures that fit, and figures that do not: too low, too high, or in the wrong order.
+FORMS = {
+    "gain": ({"of": "a / b", "paper": 2}, [{"a": 1.6, "b": 1}, {"a": 9, "b": 1}], [{"a": 1.59, "b": 1}]),
+    "cost": ({"of": "a / b", "paper": 2}, [{"a": 2.5, "b": 1}, {"a": 0.1, "b": 1}], [{"a": 2.51, "b": 1}]),
+    "near": ({"of": "a / b", "paper": 2}, [{"a": 1.6, "b": 1}, {"a": 2.5, "b": 1}], [{"a": 1.59, "b": 1}, {"a": 2.51, "b": 1}]),
+    "same": ({"of": "a / b"}, [{"a": 1.09, "b": 1}, {"a": 0.92, "b": 1}], [{"a": 1.11, "b": 1}, {"a": 0.9, "b": 1}]),
+    "points": ({"of": "a", "paper": 82, "within": 2}, [{"a": 83.9}, {"a": 80.1}], [{"a": 79.9}, {"a": 84.1}]),
+    "more": ({"of": "a / b"}, [{"a": [1.06, 2], "b": [1, 1]}], [{"a": [1.04, 2], "b": [1, 1]}, {"a": [0.5, 2], "b": [1, 1]}]),
+    "less": ({"of": "a / b"}, [{"a": 0.95, "b": 1}], [{"a": 0.96, "b": 1}, {"a": 2, "b": 1}]),
+    "no-difference": ({"of": "a / b"}, [{"a": 1.04, "b": 1}, {"a": 0.96, "b": 1}], [{"a": 1.06, "b": 1}, {"a": 0.95, "b": 1}]),
+    "at-least": ({"of": "a", "bound": 3}, [{"a": 3}], [{"a": 2.99}]),
+    "at-most": ({"of": "a", "bound": 3}, [{"a": 3}], [{"a": 3.01}]),
+    "equal": ({"of": "a", "paper": 5}, [{"a": 5}], [{"a": 4}, {"a": 6}]),
+    "rises": ({"of": "a"}, [{"a": [1, 2, 3]}, {"a": [1, 2, 1.95]}], [{"a": [1, 2, 1.5]}, {"a": [3, 2, 1]}, {"a": [1, 1.01, 1.02]}]),
+    "falls": ({"of": "a"}, [{"a": [3, 2, 1]}], [{"a": [3, 1, 2]}, {"a": [1, 2, 3]}, {"a": [1.02, 1.01, 1]}]),
+    "lowest": ({"of": "a", "against": ["b", "c"]}, [{"a": 1, "b": 1.06, "c": 2}], [{"a": 1, "b": 1.04, "c": 2}, {"a": 3, "b": 2, "c": 5}]),
+    "highest": ({"of": "a", "against": ["b"]}, [{"a": 2, "b": 1}], [{"a": 1, "b": 2}, {"a": 1.04, "b": 1}]),
+}
+
+
+def claim_of(rule, ours, **others):
+    return {"id": "t", "where": "1", "claim": "c", "method": "built", "size": "paper", "rays": "none", "ours": ours, "rules": [rule],
+            "without_rt_cores": True, **others}
+
+
+def word(claim):
+    return claims.judge(claim).word
+
+
+def forms():
+    assert set(FORMS) == rules.FORMS, set(FORMS) ^ rules.FORMS
+    for form, (rest, fit, wrong) in FORMS.items():
+        rule = {"form": form, **rest}
+        rules.check(rule)
+        for ours in fit:
+            assert word(claim_of(rule, ours)) == claims.CONFIRMED, (form, ours)
+            for name in ours:
+                less = {key: value for key, value in ours.items() if key != name}
+                assert word(claim_of(rule, less)) == claims.OPEN, (form, ours, name)
+        for ours in wrong:
+            assert word(claim_of(rule, ours)) == claims.REFUTED, (form, ours)
+
+
+def uses():
+    """Which points decide."""
+    for use, confirmed in (("all", False), ("one", True), ("mean", True), ("most", True), ("least", False)):
+        rule = {"form": "gain", "of": "a", "paper": 2, "use": use}
+        assert (word(claim_of(rule, {"a": [1, 3]})) == claims.CONFIRMED) == confirmed, use
+    rule = {"form": "gain", "of": "a", "paper": 2, "at": ["y"]}
+    assert word(claim_of(rule, {"a": [1, 3]}, points=["x", "y"])) == claims.CONFIRMED
+    each = {"form": "near", "of": "a", "paper": [1, 10]}
+    assert word(claim_of(each, {"a": [1, 11]})) == claims.CONFIRMED and word(claim_of(each, {"a": [1, 14]})) == claims.REFUTED
+    both = claim_of(each, {"a": [1, 11], "b": 1})
+    both["rules"] = [each, {"form": "more", "of": "b"}]
+    assert word(both) == claims.REFUTED
+
+
+def obstacles():
+    """What is not as the paper has it is never refuted, nor confirmed; the verdict says what the figures show."""
+    rule = {"form": "gain", "of": "a", "paper": 2}
+    for change in ({"method": "approximated"}, {"method": "no"}, {"size": "smaller", "size_here": "2^20"}, {"rays": "needed"}, {"reason": "no run"}):
+        for value, here in ((3, "so here"), (1, "not so here")):
+            verdict = claims.judge(claim_of(rule, {"a": value}, **change))
+            assert verdict.word == claims.OPEN and verdict.here == here, (change, verdict)
+    assert word(claim_of(rule, {"a": 3}, rays="needed", without_rt_cores=False)) == claims.CONFIRMED
+    assert word(claim_of(rule, {"a": 1}, rays="counters")) == claims.REFUTED
+    near = {"form": "near", "of": "a", "paper": 2}
+    for values, expected in (([2, 2.1], claims.CONFIRMED), ([3, 4], claims.REFUTED), ([2, 4], claims.OPEN), ([1, 4], claims.OPEN)):
+        assert word(claim_of(near, {"a": values}, agree=True)) == expected, values
+
+
+def refused():
+    for rule in ({"form": "gain", "of": "a"}, {"form": "about", "of": "a"}, {"form": "more"}, {"form": "points", "of": "a", "paper": 1},
+                 {"form": "more", "of": "a", "paper": 2}, {"form": "more", "of": "a", "use": "some"}):
+        try:
+            rules.check(rule)
+        except rules.Wrong:
+            continue
+        raise AssertionError(rule)
+
+
+def changed(value, factor):
+    return [each * factor for each in value] if isinstance(value, list) else value * factor
+
+
+def doctored(claim):
+    """Figures that someone made up, in many ways."""
+    for name, value in claim["ours"].items():
+        for factor in (-1000, 0.001, 0.3, 3, 1000):
+            yield {**claim["ours"], name: changed(value, factor)}
+        if isinstance(value, list):
+            yield {**claim["ours"], name: value[::-1]}
+            yield {**claim["ours"], name: [0.001] + value[1:]}
+        if value == 0:
+            yield {**claim["ours"], name: 1}
+
+
+def papers():
+    """Every confirmed claim of the files can fail, and without figures none is judged."""
+    judged = 0
+    for paper in claims.load_all():
+        for claim in paper.claims():
+            if word(claim) == claims.OPEN:
+                continue
+            judged += 1
+            assert word({**claim, "ours": {}}) == claims.OPEN, claim["id"]
+            if word(claim) == claims.CONFIRMED:
+                assert any(word({**claim, "ours": ours}) == claims.REFUTED for ours in doctored(claim)), f"{claim['id']}: nothing refutes it"
+    assert judged > 50, judged
+
+
+def broken_files():
+    """A file that is not whole is refused, with the place."""
+    text = (claims.HERE / "lightweight.toml").read_text()
+    for old, new, said in (('form = "more"', 'form = "mor"', "form 'mor'"), ('run = "h200-ea9a3e2"', 'run = "h300"', "no run 'h300'"),
+                           ('where = "Figure 1(a)"\n', '', "has no where"), ('size = "any"', 'size = "some"', "size 'some'")):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "lightweight.toml"
+            path.write_text(text.replace(old, new, 1))
+            try:
+                claims.load(path)
+            except claims.Broken as error:
+                assert said in str(error), error
+                continue
+        raise AssertionError(f"{new!r} was taken")
+
+
+def pages_that_drift():
+    """The pages in docs are what `make` writes, and a changed one is found."""
+    make = [sys.executable, str(claims.HERE / "make")]
+    subprocess.run([*make, "--check"], check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([*make, "--docs", folder], check=True)
+        subprocess.run([*make, "--check", "--docs", folder], check=True)
+        page = pathlib.Path(folder) / "lightweight-claims.md"
+        page.write_text(page.read_text().replace("**refuted**", "**confirmed**", 1))
+        failed = subprocess.run([*make, "--check", "--docs", folder], check=False, capture_output=True, text=True)
+        assert failed.returncode == 1 and "lightweight-claims.md" in failed.stderr, failed
+
+
+def main():
+    for test in (forms, uses, obstacles, refused, papers, broken_files, pages_that_drift):
+        test()
+    print("every rule turns")
+
+
+if __name__ == "__main__":
+    main()
