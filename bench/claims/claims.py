@@ -10,7 +10,7 @@ ROOT = HERE.parents[1]
 PAPERS = ("lightweight", "rtscan", "cgrx", "thesis", "rx")
 
 FIELDS = {"id", "where", "claim", "paper", "method", "size", "size_paper", "size_here", "rays", "run", "command", "unit", "points", "ours", "from",
-          "best", "rule", "agree", "reason", "note", "beyond"}
+          "best", "places", "rule", "agree", "reason", "note", "beyond"}
 METHODS = {"built", "approximated", "no"}
 SIZES = {"paper", "smaller", "any"}
 RAYS = {"none", "counters", "both", "needed"}
@@ -35,6 +35,9 @@ class Paper:
                 claim.setdefault(name, value)
             claim.setdefault("ours", {})
             claim["rules"] = claim["rule"] if isinstance(claim.get("rule"), list) else [claim["rule"]] if "rule" in claim else []
+            smaller = [self.runs[run]["smaller"] for run in runs_of(claim) if "smaller" in self.runs.get(run, {})]
+            if smaller and claim["size"] == "paper":
+                claim["size"], claim["size_here"] = "smaller", smaller[0]
             claim["without_rt_cores"] = not any(self.runs[run].get("rt_cores", False) for run in runs_of(claim) if run in self.runs)
 
     def claims(self, beyond=None):
@@ -64,6 +67,8 @@ def problems(paper):
         for run in runs_of(claim):
             if run not in paper.runs:
                 yield f"{place}: no run {run!r}"
+        if set(claim.get("places", {})) - set(claim["ours"]):
+            yield f"{place}: `places` names a figure that is not there"
         if set(claim.get("from", {})) - set(claim["ours"]):
             yield f"{place}: `from` names a figure that is not there"
         if claim["size"] == "smaller" and not claim.get("size_here"):
@@ -89,7 +94,7 @@ def wrong_rules(place, claim):
         except rules.Wrong as error:
             yield f"{place}: {error}"
         except rules.Missing as error:
-            if not claim.get("reason"):
+            if not claim.get("reason") and not isinstance(error, rules.Zero):
                 yield f"{place}: a rule names a figure that is not there, {error}, and no reason says why"
 
 
@@ -102,8 +107,8 @@ def load(path):
     return paper
 
 
-def load_all(names=PAPERS):
-    papers = [load(HERE / f"{name}.toml") for name in names if (HERE / f"{name}.toml").exists()]
+def load_all(folder=HERE):
+    papers = [load(folder / f"{name}.toml") for name in PAPERS if (folder / f"{name}.toml").exists()]
     ids = collections.Counter(claim["id"] for paper in papers for claim in paper.claims())
     twice = [name for name, count in ids.items() if count > 1]
     if twice:

@@ -98,8 +98,7 @@ def machines(paper):
 
 def page(paper):
     """The whole text of a paper's page."""
-    source = paper.path.relative_to(claims.ROOT)
-    lines = [f"# {paper.page['title']}", "", f"<!-- bench/claims/make writes this page from {source}: change that file. -->", "",
+    lines = [f"# {paper.page['title']}", "", f"<!-- bench/claims/make writes this page from bench/claims/{paper.path.name}: change that file. -->", "",
              fill(paper.page["about"]), "", *summary(paper), *machines(paper), "", "## How verdicts are made", "", fill(HOW)]
     if paper.page.get("how"):
         lines += ["", fill(paper.page["how"])]

@@ -11,6 +11,10 @@ class Missing(Exception):
     """A figure that a rule needs is not there."""
 
 
+class Zero(Missing):
+    """A figure is 0, so that nothing can be said in times of it."""
+
+
 class Wrong(Exception):
     """A rule that nobody can read."""
 
@@ -26,9 +30,14 @@ def span(values):
     return least if least == most else f"{least} to {most}"
 
 
+def gained(paper):
+    """What is enough of a gain: the difference is to be one, too."""
+    return max(GAIN * paper, NONE) if paper >= NONE else GAIN * paper
+
+
 # form: whether a value fits, and what was needed, in words. `p` is the paper's number, `w` what `within` says.
 VALUES = {
-    "gain": (lambda v, p, w: v >= GAIN * p, lambda p, w: f"at least {shown(GAIN * p)}"),
+    "gain": (lambda v, p, w: v >= gained(p), lambda p, w: f"at least {shown(gained(p))}"),
     "cost": (lambda v, p, w: v <= NEAR * p, lambda p, w: f"at most {shown(NEAR * p)}"),
     "near": (lambda v, p, w: p / (w or NEAR) <= v <= p * (w or NEAR), lambda p, w: f"{shown(p / (w or NEAR))} to {shown(p * (w or NEAR))}"),
     "same": (lambda v, p, w: 1 / SAME <= v <= SAME, lambda p, w: "within 10%"),
@@ -77,9 +86,15 @@ def figure(claim, name, at):
     return [value[points.index(point)] for point in at]
 
 
+def times(value, other):
+    if other == 0:
+        raise Zero("more than 0")
+    return value / other
+
+
 def values_of(claim, expression, at):
     """`A`, `A / B` or `A - B`, point by point."""
-    for sign, act in ((" / ", lambda a, b: a / b), (" - ", lambda a, b: a - b)):
+    for sign, act in ((" / ", times), (" - ", lambda a, b: a - b)):
         if sign in expression:
             first, second = (figure(claim, name.strip(), at) for name in expression.split(sign))
             count = max(len(each) if isinstance(each, list) else 1 for each in (first, second))
@@ -136,8 +151,8 @@ def needed_of_many(form, rule):
 def moves(values, form):
     if len(values) < 2:
         raise Wrong("one number neither rises nor falls")
-    steps = [b / a for a, b in zip(values, values[1:])]
-    whole = values[-1] / values[0]
+    steps = [times(b, a) for a, b in zip(values, values[1:])]
+    whole = times(values[-1], values[0])
     if form == "rises":
         return min(steps) > 1 / NONE and whole >= NONE, f"{shown(values[0])} to {shown(values[-1])}, steps of {span(steps)} times", "no fall by 5%"
     return max(steps) < NONE and whole <= 1 / NONE, f"{shown(values[0])} to {shown(values[-1])}, steps of {span(steps)} times", "no rise by 5%"

@@ -4,6 +4,8 @@ where a figure is missing. So do the figures of the papers' files; and a page th
 
 Usage: bench/claims/test.py
 """
+import itertools
+import json
 import pathlib
 import subprocess
 import sys
@@ -60,6 +62,12 @@ def forms():
             assert word(claim_of(rule, ours)) == claims.REFUTED, (form, ours)
 
 
+def small_gains():
+    """0.8 of a small gain is none."""
+    rule = {"form": "gain", "of": "a", "paper": 1.2}
+    assert word(claim_of(rule, {"a": 1.0})) == claims.REFUTED and word(claim_of(rule, {"a": 1.06})) == claims.CONFIRMED
+
+
 def uses():
     """Which points decide."""
     for use, confirmed in (("all", False), ("one", True), ("mean", True), ("most", True), ("least", False)):
@@ -109,7 +117,8 @@ def doctored(claim):
             yield {**claim["ours"], name: changed(value, factor)}
         if isinstance(value, list):
             yield {**claim["ours"], name: value[::-1]}
-            yield {**claim["ours"], name: [0.001] + value[1:]}
+            for i, factor in itertools.product(range(len(value)), (0.001, 1000)):
+                yield {**claim["ours"], name: [*value[:i], value[i] * factor, *value[i + 1:]]}
         if value == 0:
             yield {**claim["ours"], name: 1}
 
@@ -144,6 +153,30 @@ def broken_files():
         raise AssertionError(f"{new!r} was taken")
 
 
+def new_figures():
+    """Figures of a new run replace the old ones, with the run, and a verdict with them; other claims keep theirs."""
+    panel = {"0": {"interval 1": {"ms": 3.0}}, "1": {"interval 1": {"ms": 2.0}}}
+    with tempfile.TemporaryDirectory() as folder:
+        data = pathlib.Path(folder)
+        for path in claims.HERE.glob("*.toml"):
+            (data / path.name).write_text(path.read_text())
+        (data / "figures.json").write_text(json.dumps({"fig29": {"panels": {"By spacing, ms": panel}}}))
+        command = [sys.executable, str(claims.HERE / "make"), "--data", folder, "--docs", folder, "--figures", str(data / "figures.json"), "--run"]
+        told = subprocess.run([*command, "h100"], check=True, capture_output=True, text=True).stdout
+        assert "rtscan.toml: 1 claims have figures of h100: sc-fig29-spacing" in told, told
+        old, new = ({claim["id"]: claim for claim in claims.load(where / "rtscan.toml").claims()} for where in (claims.HERE, data))
+        assert word(old["sc-fig29-spacing"]) == claims.REFUTED and word(new["sc-fig29-spacing"]) == claims.CONFIRMED, new["sc-fig29-spacing"]
+        assert new["sc-fig29-spacing"]["run"] == "h100" and new["sc-fig29-spacing"]["ours"] == {"no spacing": 3.0, "spacing = width": 2.0}
+        assert all(new[name] == old[name] for name in old if name != "sc-fig29-spacing")
+        with (data / "rtscan.toml").open("a") as more:
+            more.write('\n[runs.small]\ngpu = "a GPU"\ndriver = "none"\ncommit = "none"\ndate = "today"\nsmaller = "2^10 rows"\n')
+        subprocess.run([*command, "small"], check=True, capture_output=True)
+        small = {claim["id"]: claims.judge(claim) for claim in claims.load(data / "rtscan.toml").claims()}
+        assert small["sc-fig29-spacing"] == claims.Verdict(claims.OPEN, "smaller (2^10 rows)", "so here"), small["sc-fig29-spacing"]
+        failed = subprocess.run([*command, "nowhere"], check=False, capture_output=True, text=True)
+        assert failed.returncode == 2 and "[runs.nowhere]" in failed.stderr, failed
+
+
 def pages_that_drift():
     """The pages in docs are what `make` writes, and a changed one is found."""
     make = [sys.executable, str(claims.HERE / "make")]
@@ -158,7 +191,7 @@ def pages_that_drift():
 
 
 def main():
-    for test in (forms, uses, obstacles, refused, papers, broken_files, pages_that_drift):
+    for test in (forms, small_gains, uses, obstacles, refused, papers, broken_files, new_figures, pages_that_drift):
         test()
     print("every rule turns")
 

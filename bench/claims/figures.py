@@ -1,0 +1,73 @@
+"""Takes the figures of a new run into a file of claims, by the places that its claims name. Only the lines of figures change."""
+import json
+import pathlib
+import re
+
+import rules
+
+
+class Absent(Exception):
+    """The file has no such table, point or series."""
+
+
+def column(panel, series, name, points):
+    values = []
+    for point in points or panel:
+        value = panel.get(point, {}).get(series, {}).get(name)
+        if value is None:
+            raise Absent
+        values.append(value)
+    return values
+
+
+def value_at(experiments, claim, place):
+    """One number, or one for each point."""
+    panel = experiments.get(place.get("in", claim.get("command", "")), {}).get("panels", {}).get(place["table"])
+    if panel is None:
+        raise Absent
+    sides = [column(panel, series.strip(), place.get("column", "ms"), place.get("points")) for series in place["of"].split(" / ")]
+    values = sides[0] if len(sides) == 1 else [a / b for a, b in zip(*sides)]
+    values = rules.reduced(values, place.get("use"))
+    return values[0] if len(values) == 1 else values
+
+
+def written(value):
+    """As a person writes it: four digits, whole numbers whole."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(written, value))}]"
+    return str(value) if isinstance(value, int) else repr(float(f"{value:.4g}"))
+
+
+def replaced(block, name, value):
+    line = re.compile(rf'^ours\.{re.escape(json.dumps(name))} = .*$', re.M)
+    return line.sub(lambda found: f"ours.{json.dumps(name)} = {written(value)}", block)
+
+
+def with_run(block, run):
+    """The block names the run: in its own line, or in a new one below the claim."""
+    line = f'run = "{run}"'
+    if re.search(r"^run = .*$", block, re.M):
+        return re.sub(r"^run = .*$", line, block, flags=re.M)
+    return re.sub(r"^(claim = .*)$", rf"\1\n{line}", block, count=1, flags=re.M)
+
+
+def take(paper, path, run):
+    """The new text of the paper's file, and the claims that changed: those of which the figures file has all that the claim counts."""
+    experiments = json.loads(pathlib.Path(path).read_text())
+    blocks = re.split(r"(?=^\[\[section)", paper.path.read_text(), flags=re.M)
+    by_id = {claim["id"]: claim for claim in paper.claims() if claim.get("places")}
+    taken = []
+    for i, block in enumerate(blocks):
+        found = re.search(r'^id = "(.*)"$', block, re.M)
+        claim = by_id.get(found[1]) if found else None
+        if claim is None:
+            continue
+        try:
+            values = {name: value_at(experiments, claim, place) for name, place in claim["places"].items()}
+        except Absent:
+            continue
+        for name, value in values.items():
+            block = replaced(block, name, value)
+        blocks[i] = with_run(block, run)
+        taken.append(claim["id"])
+    return "".join(blocks), taken
