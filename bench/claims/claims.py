@@ -126,7 +126,7 @@ def obstacles(claim):
         yield "the paper's method is approximated"
     if claim["method"] == "no" and not claim.get("reason"):
         yield "the paper's method is not built"
-    if claim["rays"] == "needed" and claim["without_rt_cores"]:
+    if claim["rays"] == "needed" and claim["without_rt_cores"] and not claim.get("reason", "").startswith("no RT cores"):
         yield "no RT cores"
     if claim["size"] == "smaller":
         yield f"smaller ({claim['size_here']})"
