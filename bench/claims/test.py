@@ -155,24 +155,24 @@ def broken_files():
 
 def new_figures():
     """Figures of a new run replace the old ones, with the run, and a verdict with them; other claims keep theirs."""
-    panel = {"0": {"interval 1": {"ms": 3.0}}, "1": {"interval 1": {"ms": 2.0}}}
+    panel = {f"K {k}": {"rtscan, paper": {"rows compared / (N / 4K)": value}} for k, value in ((16, 1.0), (32, 1.0), (64, 1.0), (128, 2.0))}
     with tempfile.TemporaryDirectory() as folder:
         data = pathlib.Path(folder)
         for path in claims.HERE.glob("*.toml"):
             (data / path.name).write_text(path.read_text())
-        (data / "figures.json").write_text(json.dumps({"fig29": {"panels": {"By spacing, ms": panel}}}))
+        (data / "figures.json").write_text(json.dumps({"sieved": {"panels": {"One column, random constants": panel}}}))
         command = [sys.executable, str(claims.HERE / "make"), "--data", folder, "--docs", folder, "--figures", str(data / "figures.json"), "--run"]
         told = subprocess.run([*command, "h100"], check=True, capture_output=True, text=True).stdout
-        assert "rtscan.toml: 1 claims have figures of h100: sc-fig29-spacing" in told, told
+        assert "rtscan.toml: 1 claims have figures of h100: sc-433-sieved" in told, told
         old, new = ({claim["id"]: claim for claim in claims.load(where / "rtscan.toml").claims()} for where in (claims.HERE, data))
-        assert word(old["sc-fig29-spacing"]) == claims.REFUTED and word(new["sc-fig29-spacing"]) == claims.CONFIRMED, new["sc-fig29-spacing"]
-        assert new["sc-fig29-spacing"]["run"] == "h100" and new["sc-fig29-spacing"]["ours"] == {"no spacing": 3.0, "spacing = width": 2.0}
-        assert all(new[name] == old[name] for name in old if name != "sc-fig29-spacing")
+        assert word(old["sc-433-sieved"]) == claims.CONFIRMED and word(new["sc-433-sieved"]) == claims.REFUTED, new["sc-433-sieved"]
+        assert new["sc-433-sieved"]["run"] == "h100" and new["sc-433-sieved"]["ours"] == {"rows compared": [1.0, 1.0, 1.0, 2.0]}
+        assert all(new[name] == old[name] for name in old if name != "sc-433-sieved")
         with (data / "rtscan.toml").open("a") as more:
             more.write('\n[runs.small]\ngpu = "a GPU"\ndriver = "none"\ncommit = "none"\ndate = "today"\nsmaller = "2^10 rows"\n')
         subprocess.run([*command, "small"], check=True, capture_output=True)
         small = {claim["id"]: claims.judge(claim) for claim in claims.load(data / "rtscan.toml").claims()}
-        assert small["sc-fig29-spacing"] == claims.Verdict(claims.OPEN, "smaller (2^10 rows)", "so here"), small["sc-fig29-spacing"]
+        assert small["sc-433-sieved"] == claims.Verdict(claims.OPEN, "smaller (2^10 rows)", "not so here"), small["sc-433-sieved"]
         failed = subprocess.run([*command, "nowhere"], check=False, capture_output=True, text=True)
         assert failed.returncode == 2 and "[runs.nowhere]" in failed.stderr, failed
 
