@@ -34,7 +34,8 @@ def here(paper, claim):
     """Where, at which points, in which unit, and the figures."""
     head = ", ".join(filter(None, (labels(paper, claim), claim.get("unit") if claim["ours"] else "")))
     if claim.get("points") and claim["ours"]:
-        head += f", at {', '.join(map(str, claim['points']))}"
+        sign = "; " if any("," in point for point in claim["points"]) else ", "
+        head += f", at {sign.join(point.strip() for point in claim['points'])}"
     text = ": ".join(filter(None, (head, series(claim["ours"]))))
     return ". ".join(filter(None, (text, claim.get("note", ""))))
 
