@@ -10,10 +10,11 @@ ROOT = HERE.parents[1]
 PAPERS = ("lightweight", "rtscan", "cgrx", "thesis", "rx")
 
 FIELDS = {"id", "where", "claim", "paper", "method", "size", "size_paper", "size_here", "rays", "run", "command", "unit", "points", "ours", "from",
-          "best", "places", "rule", "agree", "reason", "note", "beyond"}
+          "best", "places", "rule", "agree", "reason", "note", "beyond", "quarrel"}
 METHODS = {"built", "approximated", "no"}
 SIZES = {"paper", "smaller", "any"}
 RAYS = {"none", "counters", "both", "needed"}
+QUARREL = {"paper", "best"}
 CONFIRMED, REFUTED, OPEN = "confirmed", "refuted", "not measured"
 
 # word: one of the three; why: what decided; here: "so here", "not so here" or "", of what is not measured
@@ -64,6 +65,8 @@ def problems(paper):
         for field, known in (("method", METHODS), ("size", SIZES), ("rays", RAYS)):
             if claim[field] not in known:
                 yield f"{place}: {field} {claim[field]!r} is none of {', '.join(sorted(known))}"
+        if claim.get("quarrel", "paper") not in QUARREL or ("quarrel" in claim and not paper.page.get("quarrel")):
+            yield f"{place}: quarrel is none of {', '.join(sorted(QUARREL))}, or [page] has no quarrel"
         for run in runs_of(claim):
             if run not in paper.runs:
                 yield f"{place}: no run {run!r}"

@@ -80,12 +80,22 @@ def summary(paper):
     refuted = [claim for claim in all_claims if claims.judge(claim).word == claims.REFUTED]
     yield "\n## What is refuted\n"
     for claim in refuted:
-        yield f"- {claim['where']}: {claim['claim']}: {claims.judge(claim).why}"
+        yield f"- {claim['where']}: {claim['claim']}: {claims.judge(claim).why}; `{claim['command']}`"
     if not refuted:
         yield "Nothing."
     awaiting = [claim for claim in all_claims if "no RT cores" in claims.judge(claim).why]
     yield "\n## What awaits a GPU with RT cores\n"
     yield "\n".join(f"- {claim['where']}: {claim['claim']}" for claim in awaiting) or "Nothing."
+
+
+def quarrel(paper):
+    """The question that a paper answers otherwise than others do: the paper's way, and with each method at its best, apart."""
+    yield f"\n## The quarrel: {paper.page['quarrel']}"
+    for way, title in (("paper", "The paper's way"), ("best", "Each method at its best, which decides nothing about the paper")):
+        yield f"\n{title}:\n"
+        for claim in paper.claims():
+            if claim.get("quarrel") == way:
+                yield f"- {claim['claim']}: {said(claim)}"
 
 
 def machines(paper):
@@ -97,10 +107,15 @@ def machines(paper):
         yield textwrap.fill(words, 120, subsequent_indent="  ", break_on_hyphens=False)
 
 
+def paper_size(paper):
+    named = {claim["size_paper"] for claim in paper.claims() if claim.get("size_paper")}
+    return f" The paper's sizes are {' or '.join(sorted(named))}, where a row says nothing else."
+
+
 def page(paper):
     """The whole text of a paper's page."""
     lines = [f"# {paper.page['title']}", "", f"<!-- bench/claims/make writes this page from bench/claims/{paper.path.name}: change that file. -->", "",
-             fill(paper.page["about"]), "", *summary(paper), *machines(paper), "", "## How verdicts are made", "", fill(HOW)]
+             fill(paper.page["about"]), "", *summary(paper), *(quarrel(paper) if paper.page.get("quarrel") else ()), *machines(paper), "", "## How verdicts are made", "", fill(HOW + paper_size(paper))]
     if paper.page.get("how"):
         lines += ["", fill(paper.page["how"])]
     for part in paper.sections:
