@@ -27,7 +27,7 @@ def series(figures):
 
 
 def labels(paper, claim):
-    return ", ".join(paper.runs[run].get("label", run) for run in claims.runs_of(claim))
+    return " and ".join(paper.runs[run].get("label", run) for run in claims.runs_of(claim))
 
 
 def here(paper, claim):
