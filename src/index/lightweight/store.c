@@ -1,6 +1,5 @@
 #include "index/lightweight/store.h"
 #include "index/lightweight/store_params.h"
-#include "index/results/consecutive.h"
 #include "index/results/dense.h"
 
 #include <stdlib.h>
@@ -147,7 +146,7 @@ kr_rows kr_store_rows(const void *self)
 {
     const kr_store *store = self;
     const kr_entries entries = kr_store_entries(store);
-    kr_rows rows = kr_store_is_clustered(store) ? kr_consecutive_rows(store->first_row, store->n)
+    kr_rows rows = kr_store_is_clustered(store) ? kr_row_numbers(store->first_row, store->n)
                                                 : kr_dense_rows(entries.rows, entries.row_stride, store->n);
     rows.by_one = store->by_one;
     return rows;

@@ -62,7 +62,7 @@ KR_BODY void btree_row_prefetch(const btree_tree *tree, uint32_t slot)
         kr_prefetch(tree->rows + slot);
 }
 
-/* What a match has as `where`: as btree_walk wants it, or kr_consecutive_walk where no row ids are kept. */
+/* What a match has as `where`: as btree_walk wants it, or kr_numbered_walk where no row ids are kept. */
 KR_BODY uint32_t btree_where(const btree_tree *tree, uint32_t where, uint32_t position)
 {
     return tree->rows ? where : position;

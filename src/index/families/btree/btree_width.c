@@ -2,7 +2,7 @@
 #include "index/families/btree/btree.h"
 #include "index/families/btree/btree_walk.h"
 #include "index/families/btree/btree_width_body.h"
-#include "index/results/consecutive.h"
+#include "index/results/dense.h"
 
 #include <stdlib.h>
 
@@ -165,7 +165,7 @@ static kr_rows rows(const void *self)
 {
     const btree_tree *tree = &((const btree_index *)self)->tree;
     if (tree->filled)
-        return kr_consecutive_rows(tree->first_row, tree->n);
+        return kr_row_numbers(tree->first_row, tree->n);
     const btree_walk_view view = {
         .rows = tree->rows,
         .starts = tree->starts,

@@ -1,11 +1,11 @@
-/* The walk of index/results/consecutive.h. */
-#ifndef KEYRAY_INDEX_RESULTS_CONSECUTIVE_BODY_H
-#define KEYRAY_INDEX_RESULTS_CONSECUTIVE_BODY_H
+/* The walk of kr_numbered_walk (index/results/dense.h). */
+#ifndef KEYRAY_INDEX_RESULTS_NUMBERED_BODY_H
+#define KEYRAY_INDEX_RESULTS_NUMBERED_BODY_H
 
 #include "index/results/match.h"
 
 typedef struct walk_view {
-    uint64_t first; /* the row id at place 0 */
+    uint64_t first;
 } walk_view;
 
 typedef struct walk_state {
@@ -35,7 +35,7 @@ KR_BODY uint32_t walk_held(const walk_view *view, uint64_t i)
 }
 
 #define KR_WALK_JUMPS
-#define KR_WALK kr_consecutive_walk
+#define KR_WALK kr_numbered_walk
 #include "index/results/walk_programs.h"
 
 #endif
