@@ -2,7 +2,6 @@
 #include "index/families/direct/direct.h"
 #include "index/families/direct/direct_build.h"
 #include "index/families/direct/direct_find_params.h"
-#include "index/results/consecutive.h"
 #include "index/results/dense.h"
 #include "index/sorted/merge.h"
 
@@ -30,7 +29,7 @@ static void locate(kr_work *w, const void *self, const kr_locate *job)
 static kr_rows rows(const void *self)
 {
     const direct_view *v = &((const direct_index *)self)->view;
-    return v->rows ? kr_dense_rows(v->rows, sizeof *v->rows, v->n) : kr_consecutive_rows(v->first_row, v->n);
+    return v->rows ? kr_dense_rows(v->rows, sizeof *v->rows, v->n) : kr_row_numbers(v->first_row, v->n);
 }
 
 static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
