@@ -12,7 +12,7 @@ struct CUstream_st; /* cudaStream_t and CUstream are pointers to it */
 
 /**
  * Wraps a stream of the caller; kr_stream_destroy then releases the wrapper and leaves the CUDA stream alone.
- * Destroy the wrapper before the CUDA stream: changes and ends of indexes and tables wait for work on it.
+ * What keyray enqueued there is waited for by an event behind it, also when the CUDA stream is gone.
  * NULL is CUDA's legacy default stream.
  *
  * Errors:  KR_ERR_UNSUPPORTED when the device is not a CUDA device, KR_ERR_HOST_MEMORY.

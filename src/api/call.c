@@ -253,5 +253,7 @@ void kr_call_report(kr_work *w, const kr_call *c, kr_report *report)
 kr_status kr_call_close(kr_work *w)
 {
     kr_stopwatch_stop(w->watch);
-    return kr_work_end(w);
+    const kr_status status = kr_work_end(w);
+    kr_users_mark(w->device, w->stream);
+    return status;
 }

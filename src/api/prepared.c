@@ -146,6 +146,7 @@ kr_status kr_prepared_run(kr_prepared *prepared, kr_stream *stream, kr_error *er
                        "another thread runs what was prepared; prepare one for each thread");
     kr_users_note(prepared->device, &prepared->users, stream);
     status = run(prepared, stream, err);
+    kr_users_mark(prepared->device, stream);
     atomic_flag_clear(&prepared->busy);
     return status;
 }

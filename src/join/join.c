@@ -378,6 +378,7 @@ static void run_with_index(joining *j, kr_join *join)
     KR_STEP(w, kr_index_await(j->index, w->stream, w->err));
     kr_join_watch(w, &watch);
     probe(j, job->left, job->left_upper, join);
+    kr_users_mark(w->device, w->stream);
     kr_join_unwatch(w, join);
     fill_info(j, info);
 }

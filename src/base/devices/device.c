@@ -145,7 +145,7 @@ void kr_device_close(kr_device *device)
     struct kr_tracer *tracer = atomic_load(&device->tracer);
     if (tracer)
         device->tracer_close(tracer);
-    kr_users_close_lane(&device->own, 1);
+    kr_users_close_lane(&device->own);
     device->ops->close(device);
 }
 

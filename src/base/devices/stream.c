@@ -34,7 +34,7 @@ void kr_stream_destroy(kr_stream *stream)
     kr_device *device = stream->device;
     if (stream->owned)
         device->ops->stream_sync(device, stream->native, NULL);
-    kr_users_close_lane(stream, (int)stream->owned);
+    kr_users_close_lane(stream);
     if (stream->owned)
         device->ops->stream_destroy(device, stream->native);
     free(stream);

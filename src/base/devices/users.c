@@ -5,12 +5,12 @@
 
 enum { NOTED = 4 };
 
-/* Under `lock`, but for what is atomic. */
+/* Under `lock`, but for what is atomic or never changes. */
 typedef struct kr_lane {
     void *native;
-    int is_over; /* 1: the stream is gone, and `event` is behind its work; NULL: that is done */
-    void *event;
-    uint32_t holders;              /* the stream, and lists */
+    void *event;      /* of a wrapped stream: behind all work of keyray's there; NULL: the stream is owned */
+    int is_over;      /* 1: the stream is gone, and one that was owned has no work left */
+    uint32_t holders; /* the stream, and lists */
     _Atomic uint64_t noted[NOTED]; /* lists that have the lane, by their numbers, so that no lock is needed */
 } kr_lane;
 
@@ -21,9 +21,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void kr_users_open_lane(kr_stream *stream)
 {
-    if (stream->device->ops->is_host)
+    kr_device *device = stream->device;
+    if (device->ops->is_host)
         return;
     kr_lane *lane = calloc(1, sizeof *lane);
+    if (lane && !stream->owned && device->ops->event_create(device, &lane->event, NULL) != KR_OK) {
+        free(lane);
+        lane = NULL;
+    }
     if (lane) {
         lane->native = stream->native;
         lane->holders = 1;
@@ -31,15 +36,21 @@ void kr_users_open_lane(kr_stream *stream)
     stream->lane = lane;
 }
 
+/* Nobody has it. */
+static void release(kr_device *device, kr_lane *lane)
+{
+    if (lane->event)
+        device->ops->event_destroy(device, lane->event);
+    free(lane);
+}
+
 static void leave(kr_device *device, kr_lane *lane)
 {
     pthread_mutex_lock(&lock);
     const int is_last = --lane->holders == 0;
     pthread_mutex_unlock(&lock);
-    if (is_last && lane->event)
-        device->ops->event_destroy(device, lane->event);
     if (is_last)
-        free(lane);
+        release(device, lane);
 }
 
 static int is_capturing(kr_device *device, void *native)
@@ -59,19 +70,23 @@ static void *mark(kr_device *device, void *native)
     return NULL;
 }
 
-void kr_users_close_lane(kr_stream *stream, int is_done)
+void kr_users_mark(kr_device *device, kr_stream *stream)
+{
+    const kr_lane *lane = stream ? stream->lane : NULL;
+    if (lane && lane->event && !is_capturing(device, lane->native))
+        device->ops->event_record(device, lane->event, lane->native, NULL);
+}
+
+void kr_users_close_lane(kr_stream *stream)
 {
     kr_lane *lane = stream->lane;
-    kr_device *device = stream->device;
     if (!lane)
         return;
     pthread_mutex_lock(&lock);
-    if (!is_done && lane->holders > 1)
-        lane->event = mark(device, lane->native);
     lane->is_over = 1;
     pthread_mutex_unlock(&lock);
     stream->lane = NULL;
-    leave(device, lane);
+    leave(stream->device, lane);
 }
 
 /* ---- Lists ------------------------------------------------------------------------------------ */
@@ -84,25 +99,31 @@ static int has(const kr_users *users, const kr_lane *lane)
     return i < users->n;
 }
 
+static int is_done(kr_device *device, const kr_lane *lane)
+{
+    return lane->is_over &&
+           (!lane->event || (device->ops->event_done && device->ops->event_done(device, lane->event)));
+}
+
 /* Lanes of streams that are gone, whose work is done, need not stay. */
-static void drop_done(kr_users *users)
+static void drop_done(kr_device *device, kr_users *users)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < users->n; ++i) {
         kr_lane *lane = users->lanes[i];
-        if (!lane->is_over || lane->event)
+        if (!is_done(device, lane))
             users->lanes[kept++] = lane;
         else if (--lane->holders == 0)
-            free(lane);
+            release(device, lane);
     }
     users->n = kept;
 }
 
 /* 0: there is no memory. */
-static int make_room(kr_users *users)
+static int make_room(kr_device *device, kr_users *users)
 {
     if (users->n == users->room)
-        drop_done(users);
+        drop_done(device, users);
     if (users->n < users->room)
         return 1;
     const uint32_t room = users->room ? 2 * users->room : 4;
@@ -114,10 +135,10 @@ static int make_room(kr_users *users)
     return 1;
 }
 
-static void add(kr_users *users, kr_lane *lane)
+static void add(kr_device *device, kr_users *users, kr_lane *lane)
 {
     static uint64_t last_id;
-    if (!lane || (!has(users, lane) && !make_room(users))) {
+    if (!lane || (!has(users, lane) && !make_room(device, users))) {
         users->are_unknown = 1;
         return;
     }
@@ -140,19 +161,19 @@ void kr_users_note(kr_device *device, kr_users *users, kr_stream *stream)
     if (lane && id && atomic_load_explicit(&lane->noted[id % NOTED], memory_order_acquire) == id)
         return;
     pthread_mutex_lock(&lock);
-    add(users, lane);
+    add(device, users, lane);
     pthread_mutex_unlock(&lock);
 }
 
-/* The lane's stream may end meanwhile, so its event is recorded under the lock, and the wait comes after. */
+/* The stream may end meanwhile, so its event is recorded under the lock, and the wait comes after. */
 static void wait_for(kr_device *device, kr_lane *lane)
 {
-    void *made = NULL, *event;
+    void *made = NULL;
     pthread_mutex_lock(&lock);
-    if (!lane->is_over)
+    if (!lane->event && !lane->is_over)
         made = mark(device, lane->native);
-    event = lane->is_over ? lane->event : made;
     pthread_mutex_unlock(&lock);
+    void *event = lane->event ? lane->event : made;
     if (event)
         device->ops->event_sync(device, event, NULL);
     if (made)

@@ -190,6 +190,7 @@ void kr_index_record_ready(kr_work *w, kr_index *index)
     ++index->version;
     atomic_store(&index->is_ready, 0);
     kr_users_note(device, &index->users, w->stream);
+    kr_users_mark(device, w->stream);
     if (device->ops->is_host)
         return;
     if (!index->ready)
@@ -358,6 +359,7 @@ static kr_status end_change(kr_work *w, kr_index *index, change *c, kr_type type
 {
     kr_work_give_since(w, 0);
     kr_index_record_ready(w, index);
+    kr_users_mark(w->device, w->stream); /* also behind what a change that failed has enqueued */
     kr_stopwatch_stop(&c->watch);
     const uint64_t peak_nbytes = index->info.footprint_nbytes + kr_work_peak_end(w, &c->peak);
     if (kr_work_goes_on(w))
@@ -521,8 +523,10 @@ void kr_index_release(kr_index *index, kr_stream *stream)
 {
     if (!index)
         return;
-    if (stream) /* of the call that ends it, whose own work need not be noted */
+    if (stream) { /* of the call that ends it, whose own work need not be noted */
         kr_users_note(index->device, &index->users, stream);
+        kr_users_mark(index->device, stream);
+    }
     kr_users_wait(index->device, &index->users);
     if (index->self && !index->is_lent)
         index->ops->destroy(index->device, index->self, stream);

@@ -245,6 +245,7 @@ void kr_change_append_rows(kr_work *work, kr_table *table, const kr_column *colu
         kr_work_sync(work);
     }
     close_growth(&g);
+    kr_users_mark(work->device, work->stream);
     kr_stopwatch_stop(kr_work_unwatch(work));
     const uint64_t peak_nbytes = held + kr_work_peak_end(work, &peak);
     if (is_done)

@@ -38,6 +38,7 @@ static void close_deletion(deletion *d)
     kr_work *work = d->work;
     kr_work_give(work, d->counter);
     kr_work_give(work, d->doomed);
+    kr_users_mark(work->device, work->stream);
     kr_stopwatch_stop(kr_work_unwatch(work));
     const uint64_t peak_nbytes = d->held + kr_work_peak_end(work, &d->peak);
     if (kr_work_goes_on(work))

@@ -258,4 +258,5 @@ void kr_scan_answer_all(kr_work *work, const kr_answer *answer)
     wait_for(work, answer);
     kr_work_give(work, rows); /* which does nothing unless they are the work's */
     kr_column_resident_release(work->device, &there, work->stream);
+    kr_users_mark(work->device, work->stream);
 }

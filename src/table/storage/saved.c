@@ -290,10 +290,12 @@ void kr_table_make_loaded(kr_work *work, const kr_table_load_job *job, kr_table 
     const uint64_t held = kr_work_goes_on(work) ? kr_table_nbytes(made) : 0; /* mapped bytes, too */
     if (kr_work_goes_on(work))
         kr_table_finish(work, made, &watch, held > taken ? held : taken);
-    if (kr_work_goes_on(work))
+    if (kr_work_goes_on(work)) {
         *table = made;
-    else
-        kr_table_destroy(made);
+        return;
+    }
+    kr_work_finish(work);
+    kr_table_destroy(made);
 }
 
 /* ---- Changes --------------------------------------------------------------------------------- */

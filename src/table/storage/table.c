@@ -213,10 +213,12 @@ void kr_table_make(kr_work *work, const kr_table_job *job, kr_table **table)
     const uint64_t peak_nbytes = kr_work_peak_end(work, &peak);
     if (kr_work_goes_on(work))
         kr_table_finish(work, made, &watch, peak_nbytes);
-    if (kr_work_goes_on(work))
+    if (kr_work_goes_on(work)) {
         *table = made;
-    else
-        kr_table_destroy(made);
+        return;
+    }
+    kr_work_finish(work);
+    kr_table_destroy(made);
 }
 
 void kr_table_destroy(kr_table *table)

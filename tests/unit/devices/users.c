@@ -20,7 +20,7 @@ static struct {
     const kr_device_ops *real;
     char natives[STREAMS_MOST];
     uint32_t next;
-    _Atomic uint32_t drains, waits[STREAMS_MOST];
+    _Atomic uint32_t drains, waits[STREAMS_MOST], records[STREAMS_MOST];
     int capturing; /* the stream that is captured; -1: none */
 } f;
 
@@ -59,6 +59,8 @@ static kr_status event_record(kr_device *device, void *event, void *stream, kr_e
 {
     (void)device, (void)err;
     *(void **)event = stream;
+    if (stream)
+        atomic_fetch_add(&f.records[(char *)stream - f.natives], 1);
     return KR_OK;
 }
 
@@ -117,13 +119,15 @@ static kr_device *open_device(void)
     f.ops.drain = drain;
     f.ops.place = place;
     device->ops = &f.ops;
+    device->own.owned = 1;
     kr_users_open_lane(&device->own);
     return device;
 }
 
 static void close_device(kr_device *device)
 {
-    kr_users_close_lane(&device->own, 1);
+    kr_users_close_lane(&device->own);
+    device->own.owned = 0;
     device->ops = f.real;
     kr_device_close(device);
 }
@@ -164,20 +168,52 @@ static void waits_for_streams_noted(void **state)
     close_device(device);
 }
 
-/* One that the library owns is done when it ends; one of the caller's leaves an event behind. */
+static const uint32_t keys[6] = {1, 2, 3, 4, 5, 6};
+static const kr_column column = {.type = KR_U32, .count = 6, .data = keys};
+
+static void look_up(kr_index *index, kr_stream *stream)
+{
+    uint32_t rows[6] = {0};
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = rows};
+    assert_int_equal(kr_index_lookup(index, &column, &sink, stream, NULL), KR_OK);
+}
+
+/* One that the library owns is done when it ends; of one of the caller's an event is behind each call. */
 static void streams_may_end_before(void **state)
 {
     (void)state;
     kr_device *device = open_device();
     kr_users users = {0};
-    kr_stream *owned = new_stream(device), *wrapped = new_stream(device);
-    wrapped->owned = 0;
+    kr_stream *owned = new_stream(device);
+    kr_stream wrapped = {.device = device, .native = &f.natives[f.next++]};
+    kr_users_open_lane(&wrapped);
     kr_users_note(device, &users, owned);
-    kr_users_note(device, &users, wrapped);
+    kr_users_note(device, &users, &wrapped);
+    kr_users_mark(device, owned);
+    kr_users_mark(device, &wrapped);
     kr_stream_destroy(owned);
-    kr_stream_destroy(wrapped);
+    kr_users_close_lane(&wrapped);
     kr_users_wait(device, &users);
     assert_true(waits_of(0) == 0 && waits_of(1) == 1 && atomic_load(&f.drains) == 0);
+    close_device(device);
+}
+
+/* The wait for a wrapped stream does not touch it: the caller may have destroyed it. */
+static void wrapped_streams_are_not_touched(void **state)
+{
+    (void)state;
+    kr_device *device = open_device();
+    kr_index *index = NULL;
+    kr_stream wrapped = {.device = device, .native = &f.natives[f.next++]};
+    kr_users_open_lane(&wrapped);
+    assert_int_equal(kr_index_create(device, "array", &column, NULL, NULL, &index, NULL), KR_OK);
+    look_up(index, &wrapped);
+    const uint32_t recorded = atomic_load(&f.records[0]);
+    assert_int_equal(recorded, 1); /* behind the lookup */
+    kr_index_destroy(index);
+    assert_true(waits_of(0) == 1 && atomic_load(&f.records[0]) == recorded);
+    kr_users_close_lane(&wrapped);
+    assert_int_equal(atomic_load(&f.drains), 0);
     close_device(device);
 }
 
@@ -271,16 +307,6 @@ static void threads_note_at_once(void **state)
 }
 
 /* ---- Whole calls ---------------------------------------------------------------------------------- */
-
-static const uint32_t keys[6] = {1, 2, 3, 4, 5, 6};
-static const kr_column column = {.type = KR_U32, .count = 6, .data = keys};
-
-static void look_up(kr_index *index, kr_stream *stream)
-{
-    uint32_t rows[6] = {0};
-    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_ROW, .out = rows};
-    assert_int_equal(kr_index_lookup(index, &column, &sink, stream, NULL), KR_OK);
-}
 
 /* Changes of an index and its end wait for the stream that looked up in it, not for another reader's. */
 static void indexes_wait_for_their_own(void **state)
@@ -378,10 +404,15 @@ static void tables_wait_for_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_for_streams_noted),    cmocka_unit_test(streams_may_end_before),
-        cmocka_unit_test(lists_stay_short),           cmocka_unit_test(captures_are_left_alone),
-        cmocka_unit_test(unknown_streams_drain),      cmocka_unit_test(threads_note_at_once),
-        cmocka_unit_test(indexes_wait_for_their_own), cmocka_unit_test(prepared_lookups_wait_for_their_own),
+        cmocka_unit_test(waits_for_streams_noted),
+        cmocka_unit_test(streams_may_end_before),
+        cmocka_unit_test(wrapped_streams_are_not_touched),
+        cmocka_unit_test(lists_stay_short),
+        cmocka_unit_test(captures_are_left_alone),
+        cmocka_unit_test(unknown_streams_drain),
+        cmocka_unit_test(threads_note_at_once),
+        cmocka_unit_test(indexes_wait_for_their_own),
+        cmocka_unit_test(prepared_lookups_wait_for_their_own),
         cmocka_unit_test(tables_wait_for_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

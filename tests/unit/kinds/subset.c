@@ -114,7 +114,7 @@ static void chooses_among_the_others(void **state)
     assert_int_equal(kr_device_open("cpu", NULL, &cpu, NULL), KR_OK);
     build_has("array", "pivot");
     expect_best(cpu, "best", "pivot", "a CPU compares all pivots of a node at once");
-    expect_best(NULL, "best", "pivot:k=9", "large batches are partitioned");
+    expect_best(NULL, "best", "pivot:k=9", "partitions large batches");
     expect_best(cpu, "best:ranges=off", "array", "KEYRAY_KINDS leaves out hash");
     build_has("hash", "pivot");
     expect_best(cpu, "best:ranges=off", "hash", "about one cache miss");
