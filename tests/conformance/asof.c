@@ -215,7 +215,7 @@ static void check_spec(kr_suite *suite, const kr_suite_device *on, const char *s
     }
     for (int type = 1; type <= KR_N_TYPES; ++type)
         for (size_t i = 0;
-             kr_type_is_wanted(suite, spec, (kr_type)type) && i < sizeof scenes / sizeof *scenes; ++i)
+             kr_join_type_is_wanted(suite, spec, (kr_type)type) && i < sizeof scenes / sizeof *scenes; ++i)
             check_scene(suite, on, spec, &scenes[i], (kr_type)type,
                         (i + (size_t)type) % 2 ? KR_PLACE_HOST : KR_PLACE_DEVICE);
 }

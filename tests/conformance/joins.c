@@ -371,7 +371,7 @@ static int place_is_wanted(const kr_suite *suite, const char *spec, uint32_t num
 
 static void test_type(kr_suite *suite, kr_type type)
 {
-    if (!kr_type_is_wanted(suite, suite->spec, type) ||
+    if (!kr_join_type_is_wanted(suite, suite->spec, type) ||
         !kr_test_begin(suite, "join/%s/%s/%s", suite->on->info.name, suite->spec, kr_type_name(type)) ||
         !kr_device_runs(suite))
         return;

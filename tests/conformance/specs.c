@@ -287,6 +287,15 @@ static uint32_t hash_of(const char *text)
     return hash;
 }
 
+int kr_join_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type)
+{
+    if (!suite->reduced || suite->exhaustive || !strchr(spec, ':'))
+        return kr_type_is_wanted(suite, spec, type);
+    const uint32_t hash = hash_of(spec);
+    return type == (hash >> 17 & 1 ? KR_U32 : KR_U64) ||
+           type == (hash >> 16 & 1 ? (hash >> 18 & 1 ? KR_I16 : KR_F64) : (hash >> 18 & 1 ? KR_U8 : KR_F32));
+}
+
 int kr_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type)
 {
     if (suite->exhaustive || type == KR_U32 || type == KR_U64 || (!suite->reduced && !strchr(spec, ':')))

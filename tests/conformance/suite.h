@@ -109,6 +109,9 @@ int kr_spec_can_update(const char *spec);
  * and by its text either {i16, f64} or {u8, i64, f32}, as the reduced list does; the exhaustive one all
  * twelve. */
 int kr_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type);
+/* Of joins, whose code asks an index but does not see its options: in the reduced list a spec with options
+ * takes by its text one of {u32, u64} and one of the others that kr_type_is_wanted may give it. */
+int kr_join_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type);
 /* What the kind of a spec can do. */
 uint32_t kr_spec_capabilities(const char *spec);
 

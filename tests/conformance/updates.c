@@ -281,15 +281,15 @@ static int are_there(kr_suite *suite, kr_index *index, const kr_column *keys, in
     return wrong == 0 && !suite->has_failed;
 }
 
-/* Cancels an update at its first report of progress, at the second, the fourth and so on, until it goes
- * through: the keys of `old` are there until then, and those of `half` from then on. Returns how often it was
- * cancelled. */
+/* Cancels an update at its first report of progress, at the second, the fourth and so on (in the reduced list
+ * the eighth and so on), until it goes through: the keys of `old` are there until then, and those of `half`
+ * from then on. Returns how often it was cancelled. */
 static uint32_t cancel_update(kr_suite *suite, kr_device *device, kr_index *index, countdown *c,
                               const kr_column *old, const kr_column *half)
 {
     kr_status status = KR_ERR_CANCELLED;
     uint32_t cancelled = 0;
-    for (uint64_t stop_at = 1; status && !suite->has_failed; stop_at *= 2) {
+    for (uint64_t stop_at = 1; status && !suite->has_failed; stop_at *= suite->reduced ? 8 : 2) {
         kr_error err = {0};
         const uint64_t in_use = kr_in_use(device);
         c->left = stop_at;
