@@ -275,7 +275,7 @@ BENCHES = [
              "runs.0.inside.copies": lambda s: "host" in s, "runs.0.inside.probe_sort": str, "driver": str,
              "runs.0.inside.value_gather": "none", "runs.0.footprint": int, "runs.0.peak": int, "commit": str,
              "runs.0.per_second": (int, float), "runs.0.per_second_per_byte": (int, float),
-             "runs.0.spec": lambda s: s.startswith(("array:", "pivot:")), "runs.0.workload.batches": 3}),
+             "runs.0.spec": lambda s: s.startswith(("array:", "pivot:", "dense:")), "runs.0.workload.batches": 3}),
     ok(f"bench point {BENCH} --probes 100 --index array --index array:layout=aos --presorted-keys --presorted-probes "
        "--format json", json={"runs": lambda runs: len(runs) == 2, "runs.1.spec": lambda s: "aos" in s,
                               "runs.0.workload.order": "ascending"}),

@@ -205,9 +205,9 @@ def damaged_file(keyray, device, folder):
 
 def full_disk(keyray, device, folder):
     """A disk that is full while an index is saved leaves the old file, and nothing else"""
-    must(keyray, folder, f"index build --keys keys.npy -o k.krx --device {device}")
+    must(keyray, folder, f"index build --keys keys.npy --index array -o k.krx --device {device}")
     before, old = set(os.listdir(folder)), (folder / "k.krx").read_bytes()
-    for line in ("index build --keys many.npy -o k.krx", "update --index k.krx --insert many.npy --save k.krx"):
+    for line in ("index build --keys many.npy --index array -o k.krx", "update --index k.krx --insert many.npy --save k.krx"):
         done = call(keyray, folder, f"{line} --device {device}", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000)))
         assert done.returncode == 1 and "File too large" in done.stderr, (line, done)
         assert set(os.listdir(folder)) == before and (folder / "k.krx").read_bytes() == old, line
