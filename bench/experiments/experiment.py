@@ -205,6 +205,8 @@ class Runner:
             began = self.kept.begin()
             report = self.run_command(command, limit)
             self.kept.keep(line, began, report)
+        if "failed" in report:
+            raise Problem(f"{line}: {report['failed']}")
         return TOO_LONG if "too_long" in report else report
 
     def run_command(self, command, limit):
@@ -214,7 +216,7 @@ class Runner:
         except subprocess.TimeoutExpired:
             return {"too_long": limit}
         if done.returncode:
-            raise Problem(f"{self.commands[-1]}: {done.stderr.strip()}")
+            return {"failed": done.stderr.strip()}
         return json.loads(done.stdout)
 
     def head(self):
@@ -430,7 +432,7 @@ def run_experiment(experiment, options, device, known, kept):
     if experiment.note:
         print(experiment.note, end="\n\n" if experiment.panels else "\n")
     if not experiment.panels:
-        kept.keep_experiment(experiment, [])
+        kept.keep_experiment(experiment, scale, [])
         return
     runner, figures, panels = Runner(options, device, known, kept), {}, []
     for panel in experiment.panels(scale):
@@ -446,7 +448,7 @@ def run_experiment(experiment, options, device, known, kept):
         print(*below_it, sep="\n", flush=True)
         figures[panel.title] = numbers_of(panel, cells)
         panels.append(cells_of(panel, cells, known))
-    kept.keep_experiment(experiment, panels)
+    kept.keep_experiment(experiment, scale, panels)
     if options.figures:
         keep_figures(options.figures, experiment, runner.head() if runner.reports else [], figures)
 

@@ -1,0 +1,224 @@
+"""Plots of panels as SVG that stands in the page: its colours are the page's, so that it follows dark mode, and its text is text.
+matplotlib makes them."""
+import math
+import re
+import statistics
+
+import matplotlib
+
+matplotlib.use("svg")
+from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
+
+COLOURS = 8
+PLACEHOLDERS = [f"#0102{i:02x}" for i in range(COLOURS)]  # what matplotlib writes; the page's variables take their place
+INK, FAINT = "#010301", "#010302"
+LINES = ["-", "--", ":", "-."]
+MARKS = "osD^vPX*<>"
+WIDTH = 4.9  # inches: a phone is as wide, so that text keeps its size there
+
+AXES = {"count": "keys", "probes": "lookups", "hits": "matches of a probe", "hit-rate": "lookups that hit, %", "zipf": "Zipf coefficient",
+        "multiplicity": "rows of a key", "batches": "batches", "bits": "bits of a key", "uniformity": "uniform keys, %",
+        "selectivity": "rows that each comparison selects, %", "changes": "pairs exchanged", "stride": "distance of keys",
+        "conditions": "conditions in a call", "predicates": "predicates", "keys": "keys"}
+
+matplotlib.rcParams.update({
+    "svg.fonttype": "none", "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 9, "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "text.color": INK, "axes.spines.top": False, "axes.spines.right": False,
+    "grid.color": FAINT, "grid.alpha": 0.35, "grid.linewidth": 0.6, "axes.axisbelow": True})
+
+
+# ---- What is on the axes
+
+def number_of(word):
+    """2^16, 0.5 or 25 as a number; None of other words."""
+    match = re.fullmatch(r"2\^(\d+)", word)
+    if match:
+        return float(2 ** int(match[1]))
+    return float(word) if re.fullmatch(r"-?\d+(\.\d+)?", word) else None
+
+
+def axis_of(points):
+    """(title, numbers) of points such as "count 2^16"; numbers are None where the points are words."""
+    words = [point.rpartition(" ") for point in points]
+    names, numbers = {name for name, _, _ in words}, [number_of(last) for _, _, last in words]
+    if len(points) > 1 and len(names) == 1 and None not in numbers and len(set(numbers)) == len(numbers):
+        name = names.pop()
+        return AXES.get(name, name), numbers
+    return "", None
+
+
+def is_wide(values):
+    return min(values) > 0 and max(values) / min(values) > 8
+
+
+def shown(value):
+    if value == 0:
+        return "0"
+    if abs(value) >= 1e4:
+        exponent = math.log2(abs(value))
+        return f"2^{exponent:.0f}" if exponent == int(exponent) else f"{value:.3g}"
+    return f"{value:.3g}"
+
+
+def as_power(value, _=None):
+    exponent = math.log2(value) if value > 0 else 0.5
+    return f"2^{exponent:.0f}" if abs(exponent - round(exponent)) < 1e-9 else ""
+
+
+# ---- Drawing
+
+class Look:
+    """How a series is drawn: colours repeat after eight, with other lines and marks."""
+
+    def __init__(self, i):
+        self.colour, self.line, self.mark = PLACEHOLDERS[i % COLOURS], LINES[i // COLOURS % len(LINES)], MARKS[i % len(MARKS)]
+
+
+def of_column(panel, column):
+    """{series: {point: repetitions}} of what has a figure."""
+    found = {}
+    for cell in panel["cells"]:
+        values = cell.get("values", {}).get(column)
+        if values and cell["series"] in panel["series"]:
+            found.setdefault(cell["series"], {})[cell["point"]] = values
+    return {series: found[series] for series in panel["series"] if series in found}
+
+
+def spread(values):
+    """Median, and how far minimum and maximum are from it."""
+    median = statistics.median(values)
+    return median, median - min(values), max(values) - median
+
+
+def bars(figure, axes, found, column):
+    """Of one point: a bar for each series, from the top down."""
+    names = list(found)
+    for i, name in enumerate(names):
+        median, below, above = spread(next(iter(found[name].values())))
+        axes.barh(i, median, color=PLACEHOLDERS[0], height=0.62)
+        if below or above:
+            axes.errorbar(median, i, xerr=[[below], [above]], color=INK, capsize=3, linewidth=1)
+        axes.annotate(shown(median), (median + above, i), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
+    axes.set_yticks(range(len(names)), [short(name, 30) for name in names])
+    axes.invert_yaxis()
+    axes.set_xlabel(column)
+    axes.set_xmargin(0.18)
+    if is_wide([spread(next(iter(each.values())))[0] for each in found.values()]):
+        axes.set_xscale("log")
+        plain_numbers(axes.xaxis)
+    axes.grid(axis="x")
+    figure.set_size_inches(WIDTH, 0.8 + 0.27 * len(names))
+
+
+def lines(figure, axes, found, column, points):
+    title, numbers = axis_of(points)
+    places = dict(zip(points, numbers or range(len(points))))
+    for i, (name, by_point) in enumerate(found.items()):
+        look = Look(i)
+        there = [point for point in points if point in by_point]
+        if "beside" in by_point and not there:
+            axes.axhline(spread(by_point["beside"])[0], color=look.colour, linestyle=look.line, linewidth=1.2, label=short(name, 28))
+            continue
+        medians, below, above = zip(*(spread(by_point[point]) for point in there))
+        axes.errorbar([places[point] for point in there], medians, yerr=[below, above], color=look.colour, linestyle=look.line,
+                      marker=look.mark, markersize=4.5, linewidth=1.4, capsize=2.5, elinewidth=1, label=short(name, 28))
+    axes.set_ylabel(column)
+    values = [spread(values)[0] for by_point in found.values() for values in by_point.values()]
+    if is_wide(values):
+        axes.set_yscale("log")
+        plain_numbers(axes.yaxis)
+    elif min(values) >= 0:
+        axes.set_ylim(bottom=0)
+    across(axes, title, numbers, points)
+    axes.grid()
+    keys(figure, axes, len(found))
+
+
+def plain_numbers(axis):
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=6))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: shown(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def across(axes, title, numbers, points):
+    """The x axis."""
+    axes.set_xlabel(title)
+    if numbers is None:
+        long = max(map(len, points)) * len(points) > 52
+        axes.set_xticks(range(len(points)), [short(point, 26) for point in points], rotation=30 if long else 0, ha="right" if long else "center")
+        axes.set_xmargin(0.08)
+    elif is_wide(numbers) and all(as_power(number) for number in numbers):
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(numbers[::-(-len(numbers) // 7)][::-1] if len(numbers) > 7 else numbers)
+        axes.xaxis.set_major_formatter(FuncFormatter(as_power))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_xticks(numbers[::-(-len(numbers) // 9)] if len(numbers) > 9 else numbers)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: shown(value)))
+
+
+def keys(figure, axes, count):
+    """The legend, below, and a figure that is high enough for it."""
+    handles, labels = axes.get_legend_handles_labels()
+    columns = 3 if max(map(len, labels)) <= 16 else 2
+    rows = -(-count // columns)
+    figure.set_size_inches(WIDTH, 3.0 + 0.19 * rows)
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=8, handlelength=2.6, columnspacing=1.2)
+
+
+def short(text, most):
+    return text if len(text) <= most else text[:most - 1] + "\u2026"
+
+
+def draw(panel, column, name):
+    """SVG of one column of a panel; `name`: unlike that of any other plot of its page."""
+    found = of_column(panel, column)
+    if not found:
+        return ""
+    figure = Figure(layout="constrained")
+    axes = figure.add_subplot()
+    if len(panel["points"]) == 1 and all(len(each) == 1 for each in found.values()):
+        bars(figure, axes, found, column)
+    else:
+        lines(figure, axes, found, column, panel["points"])
+    return to_page(figure, name, told(panel, column, found))
+
+
+def told(panel, column, found):
+    """The plot in words, for those who do not see it."""
+    parts = []
+    for series, by_point in found.items():
+        medians = [spread(values)[0] for values in by_point.values()]
+        parts.append(f"{series} {shown(min(medians))}" + (f" to {shown(max(medians))}" if len(medians) > 1 else ""))
+    return f"{column}. {panel['title']}. {'; '.join(parts)}"
+
+
+# ---- SVG for the page
+
+def escaped(text):
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+def to_page(figure, name, words):
+    """The figure's SVG with the page's colours, and with names that no other plot has."""
+    import io  # pylint: disable=import-outside-toplevel
+    matplotlib.rcParams["svg.hashsalt"] = name
+    file = io.StringIO()
+    figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    svg = file.getvalue()
+    svg = svg[svg.index("<svg"):]
+    svg = re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
+    svg = re.sub(r' id="([^"]+)"', lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "", svg)
+    svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", svg)
+    for i, colour in enumerate(PLACEHOLDERS):
+        svg = svg.replace(colour, f"var(--c{i})")
+    svg = svg.replace(INK, "var(--ink)").replace(FAINT, "var(--faint)").replace("'DejaVu Sans'", "'DejaVu Sans', Verdana")
+    svg = re.sub(r"\.(\d{3})\d+", r".\1", svg)
+    svg = re.sub(r"\n\s*", "\n", svg)
+    head = re.match(r"<svg[^>]*>", svg)[0]
+    box = re.search(r'viewBox="([^"]+)"', head)[1]
+    wide = float(box.split()[2])
+    return (f'<svg viewBox="{box}" role="img" aria-label="{escaped(words)}" style="max-width:{wide * 1.45:.0f}px" '
+            f'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">{svg[len(head):]}')
