@@ -134,29 +134,40 @@ def refuted(claims):
     return body
 
 
-def quarrels(claims, results):
+def quarrels(results):
     body = ['<h2 id="quarrels">Where they disagree</h2>']
-    for quarrel in papers.QUARRELS:
-        here = claims_of.of_quarrel(quarrel, claims)
-        body.append(f"<h3>{text(quarrel.question)}</h3><p>{counted(claims_of.counts(here))} {measured_of(quarrel, results)}</p>")
-        body.append(f"<details><summary>the claims and their figures</summary>{parts.claim_list(here)}</details>")
+    for work in papers.WORKS:
+        found = claims_of.quarrel_of(work)
+        if not found:
+            continue
+        question, here = found
+        body.append(f"<h3>{text(work.short)}: {text(question)}</h3>")
+        for way, words in (("paper", "The paper's way"), ("best", "Each method at its best, which decides nothing about the paper")):
+            those = [claim for claim in here if claim.quarrel == way]
+            if those:
+                body.append(f"<p>{words}: {counted(claims_of.counts(those))}</p><ul>" + "".join(map(one_line, those)) + "</ul>")
+        body += [f"<p>{line}</p>" for line in measured_of(work, results)]
     return body
 
 
-def measured_of(quarrel, results):
-    """What the kept figures say on it: the least time of a table, and who has it."""
-    said = []
-    for work, name in quarrel.shows:
-        for result in results:
-            if (result["work"], result["experiment"]) == (work, name) and result["panels"] and on_gpu(result):
-                said.append(ranking(result["panels"][0], result["runs"][0], f"{work}.html#{name}"))
-    return " ".join(said)
+def one_line(claim):
+    kind = parts.CLASSES[claim.word]
+    return f'<li>{marked(claim.claim)}: <b class="{kind}">{claim.word}</b> <span class="soft small">{marked(claim.why)}</span></li>'
+
+
+def measured_of(work, results):
+    """What the plotted figures of a GPU say on it, from the least time on."""
+    for result in results:
+        if result["work"] == work.name and result["experiment"] in papers.SHOWS[work.name] and result["panels"] and on_gpu(result):
+            yield ranking(result["panels"][0], result["runs"][0], f"{work.name}.html#{result['experiment']}")
 
 
 def ranking(panel, head, address):
     """The series of a table's last point, from the least time on."""
     column, point = panel["columns"][0], panel["points"][-1]
     found = {series: statistics.median(by_point[point]) for series, by_point in plots.of_column(panel, column).items() if point in by_point}
+    if not found:
+        return ""
     order = sorted(found, key=found.get, reverse=column.startswith(("M/s", "/s")))
     return (f'<a href="{address}">Measured</a> on {text(head["description"])}{text(parts.cores(head))}, {text(point or panel["title"])}: '
             + ", ".join(f"{text(series)} {found[series]:.3g}" for series in order) + f" {text(column)}.")
@@ -166,7 +177,7 @@ def first_page(claims, results, troubles, links):
     everything = [claim for each in claims.values() for claim in each]
     body = ["<p>Five works on indexes for GPUs, each figure of their evaluations repeated with keyray, each claim beside what was measured. "
             f"Of {len(everything)} claims: {counted(claims_of.counts(everything))} {rt_words(everything)}</p>",
-            works_table(claims, results), parts.troubles(troubles), *quarrels(claims, results), *hardware(results), *refuted(claims),
+            works_table(claims, results), parts.troubles(troubles), *quarrels(results), *hardware(results), *refuted(claims),
             '<h2 id="again">To repeat it</h2>',
             "<p><code>make report</code> builds these pages from the figures in the tree; <code>make report SCALE=paper</code> measures on this machine's "
             "GPU, goes on where it was cut off, and builds them of that. <code>docs/report.md</code> has the rest.</p>"]
@@ -184,7 +195,7 @@ def own_page(results, troubles, svgs, links):
 
 # ---- All of it
 
-def write(folder, results, troubles, root=papers.ROOT):
+def write(folder, results, troubles):
     """The pages of results, into a folder. Returns the first of them."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -193,7 +204,7 @@ def write(folder, results, troubles, root=papers.ROOT):
     if own and len(own) == len(results):
         (folder / "index.html").write_text(own_page(own, troubles, svgs, []))
         return folder / "index.html"
-    claims = {work.name: claims_of.of_work(work, root) for work in papers.WORKS}
+    claims = {work.name: claims_of.of_work(work) for work in papers.WORKS}
     links = [("index.html", "All works"), *((f"{work.name}.html", work.short) for work in papers.WORKS)]
     links += [("own.html", "Own reports")] if own else []
     for work in papers.WORKS:

@@ -10,7 +10,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "bench" / "experiments"
 
-# `name`: of the script; `claims`: of the page docs/NAME-claims.md; `figures`, `tables`: their numbers, all of them
+# `name`: of the script; `claims`: of its file in bench/claims; `figures`, `tables`: their numbers, all of them
 Work = collections.namedtuple("Work", "name claims short title authors hardware figures tables")
 
 
@@ -34,20 +34,12 @@ WORKS = [
          "Wu, Master's thesis, University of Victoria, 2025", "an RTX 4060 Laptop GPU with RT cores",
          [*to(3, prefix="1."), *to(5, prefix="2."), *to(4, prefix="3."), *to(5, prefix="4."), *to(25, prefix="5.")],
          ["2.1", *to(5, prefix="5.")]),
-    Work("rtscan", "scan", "RTScan", "RTScan: Efficient Scan with Ray Tracing Cores", "Lv and others",
+    Work("rtscan", "rtscan", "RTScan", "RTScan: Efficient Scan with Ray Tracing Cores", "Lv and others",
          "GPUs with RT cores; BinDex on a CPU", list(to(29)), []),
 ]
 
-# What the five works disagree on. `claims` bear on it: of a work, those whose text the pattern meets; `shows`: experiments whose figures
-# say how it is here.
-Quarrel = collections.namedtuple("Quarrel", "question claims shows")
-
-QUARRELS = [
-    Quarrel("Does cgRX answer more lookups for its bytes than the sorted array?", [("cgrx", r"(per|by|for) (byte|memory)|throughput")], [("cgrx", "fig11")]),
-    Quarrel("Is the sorted array the best method overall, as the thesis says?", [("thesis", r"\b(SA|sorted array) is (the )?(overall )?(best|fastest)|best .*approach|overall")], [("rtindex", "fig12"), ("thesis", "points")]),
-    Quarrel("Do lightweight indexes beat B+-trees and hash tables?", [("lightweight", r"(beats?|outperforms?|faster|fastest|better).*(B\+|hash|HT)")], [("lightweight", "fig20")]),
-    Quarrel("Does ray tracing beat plain scans?", [("rtscan", r"(faster|slower|as fast|times).*(BinDex|scan)|BinDex.*(faster|slower|as fast)")], [("rtscan", "random")]),
-]
+# Where the works disagree, which the claims say: experiments whose figures show how it is here.
+SHOWS = {"cgrx": ["fig11"], "lightweight": ["fig20"], "thesis": ["points"], "rtscan": ["random"]}
 
 
 class Wrong(Exception):

@@ -208,14 +208,14 @@ def to_page(figure, name, words):
     figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     svg = file.getvalue()
     svg = svg[svg.index("<svg"):]
-    svg = re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
+    svg = re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*|<style.*?</style>\s*", "", svg, flags=re.S)
     used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
     svg = re.sub(r' id="([^"]+)"', lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "", svg)
     svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", svg)
     for i, colour in enumerate(PLACEHOLDERS):
         svg = svg.replace(colour, f"var(--c{i})")
     svg = svg.replace(INK, "var(--ink)").replace(FAINT, "var(--faint)").replace("'DejaVu Sans'", "'DejaVu Sans', Verdana")
-    svg = re.sub(r"\.(\d{3})\d+", r".\1", svg)
+    svg = re.sub(r' d="[^"]+"', lambda path: re.sub(r"\.(\d\d)\d+", r".\1", path[0]), svg)  # of lines, not of texts
     svg = re.sub(r"\n\s*", "\n", svg)
     head = re.match(r"<svg[^>]*>", svg)[0]
     box = re.search(r'viewBox="([^"]+)"', head)[1]

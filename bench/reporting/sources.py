@@ -355,7 +355,8 @@ def once(results, troubles):
     """Without those that are there twice. What is the same but measured again is shown, each, and said."""
     kept = []
     for result in results:
-        twins = [each for each in kept if each["runs"] == result["runs"] and each["panels"] == result["panels"]]
+        twins = [each for each in kept if all(each[name] == result[name] for name in ("work", "runs", "panels"))
+                 and (not result["work"] or each["experiment"] == result["experiment"])]
         if twins and result["panels"]:
             troubles.append(Trouble(f"{result['source']} {result['title']}", f"is there twice ({twins[0]['source']}); it is shown once", False))
             continue

@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""Doctored files: what is broken is said and not shown, what is mixed or repeated is said beside its plot. And the lists of
+figures, comparisons, and pages where matplotlib is there."""
+import copy
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True  # nothing of ours in the source tree
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import claims_of  # noqa: E402
+import compare  # noqa: E402
+import papers  # noqa: E402
+import sources  # noqa: E402
+
+RESULTS = papers.ROOT / "bench" / "results"
+
+
+def run_of(spec, each, **workload):
+    each = list(each)
+    return {"spec": spec, "tracer": "none", "swept": "", "workload": {"type": "u32", "keys": 1024, "multiplicity": 1, "probes": 2048, **workload},
+            "checked": "all", "seconds": {"minimum": min(each), "median": sorted(each)[len(each) // 2], "maximum": max(each), "each": each},
+            "per_second": 2048 / sorted(each)[len(each) // 2], "per_second_per_byte": 1.0, "footprint": 8192, "peak": 9000, "components": [],
+            "build_phases": {}, "lookup_phases": {}, "work": {}}
+
+
+def report_of(*runs, **changes):
+    return {"operation": "point", "result": "sum", "device": "cuda:0", "description": "NVIDIA H200", "driver": "driver 1", "version": "0.1.0",
+            "commit": "aaaa", "repeat": 3, "calls": 1, "prepared": False, "in_turn": False, "runs": list(runs), **changes}
+
+
+ARRAY, HASH = run_of("array", [0.010, 0.0102, 0.0101]), run_of("hash", [0.005, 0.0051, 0.0052])
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.there = tempfile.TemporaryDirectory()
+        self.addCleanup(self.there.cleanup)
+        self.folder = pathlib.Path(self.there.name)
+
+    def write(self, name, what):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(what if isinstance(what, str) else json.dumps(what))
+        return path
+
+    def refused(self, path, words):
+        results, troubles = sources.collect([path])
+        self.assertEqual(results, [])
+        self.assertTrue(any(each.bad and words in each.what for each in troubles), troubles)
+
+
+class Reports(Case):
+    def test_a_whole_one(self):
+        results, troubles = sources.collect([self.write("a.json", report_of(ARRAY, HASH))])
+        self.assertEqual(troubles, [])
+        self.assertEqual(results[0]["panels"][0]["cells"][0]["values"]["ms"], [10.0, 10.2, 10.1])
+        self.assertEqual(results[0]["panels"][0]["cells"][1]["values"]["bytes per key"], [8.0])
+
+    def test_truncated(self):
+        self.refused(self.write("a.json", json.dumps(report_of(ARRAY))[:200]), "truncated")
+
+    def test_empty(self):
+        self.refused(self.write("a.json", ""), "empty")
+
+    def test_no_report(self):
+        self.refused(self.write("a.json", {"some": "thing"}), "no report")
+        self.refused(self.write("b.json", [1, 2]), "no report")
+
+    def test_older(self):
+        old = report_of(ARRAY)
+        del old["commit"]
+        self.refused(self.write("a.json", old), "older keyray bench")
+
+    def test_older_without_repetitions(self):
+        old = copy.deepcopy(report_of(ARRAY))
+        del old["runs"][0]["seconds"]["each"]
+        results, _ = sources.collect([self.write("a.json", old)])
+        self.assertIn("only minimum, median and maximum", results[0]["notes"][0])
+
+    def test_answers_that_were_not_checked(self):
+        unchecked = copy.deepcopy(report_of(ARRAY))
+        del unchecked["runs"][0]["checked"]
+        self.refused(self.write("a.json", unchecked), "not checked")
+
+    def test_twice(self):
+        self.refused(self.write("a.json", report_of(ARRAY, ARRAY)), "twice")
+        paths = [self.write("b.json", report_of(HASH)), self.write("c.json", report_of(HASH))]
+        results, troubles = sources.collect(paths)
+        self.assertEqual(len(results), 1)
+        self.assertIn("is there twice", troubles[0].what)
+
+
+class Folders(Case):
+    """Experiment fig12 of rtindex, one run for each of its two tables."""
+
+    def keep(self, commits=("aaaa", "aaaa"), machines=("NVIDIA H200", "NVIDIA H200"), change=lambda number, kept: None):
+        script = papers.script_of("rtindex")
+        experiment = next(each for each in script.EXPERIMENTS if each.name == "fig12")
+        scale = sources.sys_experiment().Scale(10, 10, True)
+        panels = []
+        for number, panel in enumerate(experiment.panels(scale)):
+            kept = {"command": f"keyray bench {number}", "began": "2026-01-01", "call": f"call {number}", "commit": commits[number],
+                    "report": report_of(run_of("rx", [0.01, 0.02, 0.03]), commit=commits[number], description=machines[number])}
+            change(number, kept)
+            self.write(f"d/runs/r{number}.json", kept)
+            panels.append({"title": panel.title, "cells": [{"series": "rx", "point": "unsorted", "spec": "rx", "run": f"r{number}", "number": 0}]})
+        panels[0]["cells"].append({"series": "rx", "point": "sorted", "spec": "rx", "run": "r1", "number": 0})
+        self.write("d/rtindex-fig12.json", {"work": "rtindex", "experiment": "fig12", "source": "Figure 12", "title": "t", "note": "",
+                                            "commit": "aaaa", "scale": scale._asdict(), "panels": panels})
+        return self.folder / "d"
+
+    def test_a_whole_one(self):
+        results, troubles = sources.collect([self.keep()])
+        self.assertEqual(troubles, [])
+        self.assertEqual(results[0]["notes"], [])
+        self.assertEqual(sources.calls_of(results[0]["runs"]), 2)  # it was cut off, and went on
+
+    def test_mixed_commits_and_machines(self):
+        results, _ = sources.collect([self.keep(("aaaa", "bbbb"), ("NVIDIA H200", "NVIDIA H100"))])
+        said = list(sources.differences(sources.heads_of(results[0], results[0]["panels"][0])))
+        self.assertEqual(said, ["mixes machines: NVIDIA H200, NVIDIA H100", "mixes commits: aaaa, bbbb"])
+        self.assertTrue(any("commit bbbb ran a command again" in note for note in results[0]["notes"]))
+
+    def test_a_run_that_is_gone_or_cut(self):
+        folder = self.keep()
+        (folder / "runs" / "r1.json").unlink()
+        results, _ = sources.collect([folder])
+        self.assertTrue(any("run r1 is not there" in note for note in results[0]["notes"]))
+        self.write("d/runs/r1.json", '{"command": "keyray')
+        results, _ = sources.collect([folder])
+        self.assertTrue(any("truncated" in note for note in results[0]["notes"]))
+        self.assertNotIn("values", results[0]["panels"][1]["cells"][0])
+
+    def test_wrong_answers(self):
+        def change(number, kept):
+            if number:
+                kept["report"] = {"failed": "wrong answer to probe 7"}
+        results, _ = sources.collect([self.keep(change=change)])
+        self.assertTrue(any("wrong answer to probe 7" in note for note in results[0]["notes"]))
+        self.assertNotIn("values", results[0]["panels"][1]["cells"][0])
+
+    def test_killed(self):
+        folder = self.keep()
+        self.write("d/runs/x.json", {"command": "keyray bench x", "commit": "aaaa", "report": report_of(ARRAY)})
+        self.write("d/runs/y.new", "{")
+        self.write("d/runs/z.json", {"command": "keyray bench z", "commit": "aaaa", "report": {"failed": "wrong answer"}})
+        _, troubles = sources.collect([folder])
+        said = "\n".join(each.what for each in troubles)
+        for words in ("belongs to no whole experiment: keyray bench x", "half written", "wrong answer"):
+            self.assertIn(words, said)
+
+    def test_another_index(self):
+        def change(number, kept):
+            kept["report"]["runs"][0]["spec"] = "rx" if number else "hash"
+        results, _ = sources.collect([self.keep(change=change)])
+        self.assertTrue(any("another index" in note for note in results[0]["notes"]))
+
+    def test_a_table_of_another_script(self):
+        folder = self.keep()
+        kept = json.loads((folder / "rtindex-fig12.json").read_text())
+        kept["panels"][0]["title"] = "of long ago"
+        self.write("d/rtindex-fig12.json", kept)
+        results, _ = sources.collect([folder])
+        self.assertTrue(any("no table 'of long ago'" in note for note in results[0]["notes"]))
+
+
+class Lists(unittest.TestCase):
+    def test_all_figures_and_tables(self):
+        for work in papers.WORKS:
+            self.assertEqual(papers.missing(work), [])
+
+    def test_one_that_is_missing(self):
+        work = papers.work_of("rtindex")
+        script = papers.script_of("rtindex")
+        less = [each for each in script.EXPERIMENTS if each.name != "fig11"]
+        self.assertEqual(papers.missing(work, experiments=less, without=script.WITHOUT),
+                         ["rtindex: Figure 11 has no experiment, and no reason why not"])
+
+    def test_one_that_the_paper_does_not_have(self):
+        with self.assertRaises(papers.Wrong):
+            papers.named_in("Figure 99, 3.2", papers.work_of("rtindex"))
+
+    def test_kept_results_are_whole(self):
+        results, troubles = sources.collect([RESULTS])
+        self.assertEqual(troubles, [])
+        self.assertTrue(results)
+        self.assertLess(sum(path.stat().st_size for path in RESULTS.rglob("*.json")), 1 << 20)
+        for result in results:
+            names = [each.name for each in papers.script_of(result["work"]).EXPERIMENTS]
+            self.assertIn(result["experiment"], names)
+
+    def test_claims(self):
+        for work in papers.WORKS:
+            self.assertTrue(any(claim.word == claims_of.REFUTED for claim in claims_of.of_work(work)))
+        self.assertTrue(all(set(papers.SHOWS) >= {work.name} for work in papers.WORKS if claims_of.quarrel_of(work)))
+
+
+class Compare(Case):
+    def compare(self, old, new, **options):
+        return [change.word for change in compare.compare(self.write("old.json", old), self.write("new.json", new), **options)]
+
+    def test_words(self):
+        slow = run_of("array", [0.012, 0.0121, 0.0122])
+        self.assertEqual(self.compare(report_of(ARRAY), report_of(slow)), ["slower"])
+        self.assertEqual(self.compare(report_of(slow), report_of(ARRAY)), ["faster"])
+        self.assertEqual(self.compare(report_of(ARRAY), report_of(run_of("array", [0.0101, 0.012, 0.0125]))), [""])  # ranges meet
+        self.assertEqual(self.compare(report_of(ARRAY), report_of(run_of("array", [0.01021, 0.01022, 0.01023]))), [""])  # 2%
+
+    def refuses(self, old, new, words):
+        with self.assertRaisesRegex(compare.Refused, words):
+            self.compare(old, new)
+
+    def test_refused(self):
+        self.refuses(report_of(ARRAY), report_of(run_of("array", [0.01], keys=2048)), "workloads differ: keys 1024 and 2048")
+        self.refuses(report_of(ARRAY), report_of(HASH), "only OLD has point of array")
+        self.refuses(report_of(ARRAY), report_of(ARRAY, description="NVIDIA H100"), "machines differ")
+        self.refuses(report_of(ARRAY), report_of(ARRAY, ARRAY), "twice")
+        self.assertEqual(self.compare(report_of(ARRAY), report_of(ARRAY, description="NVIDIA H100"), other_machines=True), [""])
+        with self.assertRaisesRegex(compare.Refused, "truncated"):
+            compare.compare(self.write("a.json", report_of(ARRAY)), self.write("b.json", '{"runs": ['))
+
+
+class Pages(Case):
+    def test_pages(self):
+        try:
+            import page  # pylint: disable=import-outside-toplevel
+        except ModuleNotFoundError as error:
+            self.skipTest(f"Python's {error.name} is not here")
+        results, troubles = sources.collect([RESULTS, self.write("cut.json", '{"runs": [')])
+        page.write(self.folder / "pages", results, troubles)
+        first = (self.folder / "pages" / "index.html").read_text()
+        self.assertIn("truncated", first)
+        self.assertIn("no RT cores", first)
+        self.assertIn("No data of a GPU yet", (self.folder / "pages" / "thesis.html").read_text())
+        results, troubles = sources.collect([self.write("own.json", report_of(ARRAY, HASH))])
+        page.write(self.folder / "own", results, troubles)
+        own = (self.folder / "own" / "index.html").read_text()
+        self.assertIn("<svg", own)
+        self.assertIn("var(--c0)", own)
+        self.assertIn(">10<", own)  # ms, as the plot has it
+
+
+if __name__ == "__main__":
+    unittest.main()
