@@ -3,14 +3,16 @@
 
 PRESET ?= release
 BUILD := build/$(PRESET)
+PYTHON ?= python3
 STEP := @printf '\n== %s\n'
 
-.PHONY: help deps configure build demo test wheel duckdb format check install clean
+.PHONY: help deps configure build demo test report report-python wheel duckdb format check install clean
 
 help:
 	@echo 'make demo     install what is missing, build the command, and join real tables (2 cores: four minutes)'
 	@echo 'make test     install what is missing, build, and run every test that this machine can run'
 	@echo 'make build    configure and build into $(BUILD); the command is $(BUILD)/bin/keyray'
+	@echo 'make report   pages with plots of what was measured, into build/report (SCALE=tiny or paper: measures first)'
 	@echo 'make wheel    the Python package, for every GPU, into build/wheel (WHEEL_CUDA=OFF: without CUDA)'
 	@echo 'make duckdb   the extension of DuckDB, into $(BUILD)/duckdb (fetches the headers of DuckDB)'
 	@echo 'make deps     install the Debian packages that are missing (as root or with sudo)'
@@ -45,9 +47,25 @@ test: deps
 	[ $$others = 0 ] || printf 'tests before this suite failed, see above\n'; \
 	$(BUILD)/bin/keyray-conformance test --jobs $$(nproc) && exit $$others
 
+# Of the figures in the tree; with SCALE of this machine's. A call of SCALE=paper that ends with status 3 was cut off, and the
+# same goes on. matplotlib makes the plots: of an environment of its own where Python has none.
+SCALE ?=
+REPORT_PYTHON = $(shell $(PYTHON) -c 'import matplotlib' 2>/dev/null && echo $(PYTHON) || echo build/report-python/bin/python)
+
+build/report-python/ready:
+	$(PYTHON) -m venv --clear build/report-python
+	build/report-python/bin/pip install --quiet --disable-pip-version-check --only-binary :all: matplotlib==3.11.2
+	touch $@
+
+report-python: $(if $(filter build/%,$(REPORT_PYTHON)),build/report-python/ready)
+
+report: report-python
+	$(STEP) 'report: pages into build/report'
+	@[ -z "$(SCALE)" ] || [ -x $(BUILD)/bin/keyray ] || $(MAKE) --no-print-directory build
+	$(REPORT_PYTHON) bench/report $(if $(SCALE),--run $(SCALE) --build $(BUILD))
+
 # One wheel for all Pythons and all GPUs, of at most 10 MB: machine code for Hopper, and PTX, which the driver compiles for other GPUs
 # when a kernel first runs. Machine code for Ampere would be 2.3 MB more. nvcc packs kernels smaller where it can.
-PYTHON ?= python3
 WHEEL_CUDA ?= ON
 WHEEL_FLAGS = -C cmake.define.KEYRAY_CUDA=$(WHEEL_CUDA) -C "cmake.define.CMAKE_CUDA_ARCHITECTURES=75-virtual;90-real"
 PACKED = $(shell nvcc --help 2>/dev/null | grep -q -e '-compress-mode' && echo -compress-mode=size)
