@@ -177,6 +177,8 @@ def first_page(claims, results, troubles, links):
     everything = [claim for each in claims.values() for claim in each]
     body = ["<p>Five works on indexes for GPUs, each figure of their evaluations repeated with keyray, each claim beside what was measured. "
             f"Of {len(everything)} claims: {counted(claims_of.counts(everything))} {rt_words(everything)}</p>",
+            '<p>Our figures are of NVIDIA H200s and H100s, <strong>which have no RT cores</strong>: <a href="#hardware">what that means</a>. '
+            '<a href="#refuted">What was refuted</a>, with the command that shows it.</p>',
             works_table(claims, results), parts.troubles(troubles), *quarrels(results), *hardware(results), *refuted(claims),
             '<h2 id="again">To repeat it</h2>',
             "<p><code>make report</code> builds these pages from the figures in the tree; <code>make report SCALE=paper</code> measures on this machine's "

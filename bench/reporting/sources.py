@@ -281,13 +281,25 @@ def own_columns(report):
     return columns
 
 
+def names_of(specs):
+    """Short names of specs: the kind, and the options that tell those of one kind apart."""
+    parsed = {spec: (spec.partition(":")[0], spec.partition(":")[2].split(",")) for spec in specs}
+    names = {}
+    for spec, (kind, options) in parsed.items():
+        like = [set(others) for other, others in parsed.values() if other == kind]
+        own = [option for option in options if not all(option in others for others in like)]
+        names[spec] = kind + (":" + ",".join(own) if own else "")
+    return names if len(set(names.values())) == len(names) else {spec: spec for spec in specs}
+
+
 def of_report(report, path):
     check_report(report)
+    names = names_of(dict.fromkeys(run["spec"] for run in report["runs"]))
     columns, notes = own_columns(report), Ordered()
     words = [run.get("swept", "").replace("=", " ") for run in report["runs"]]
     cells = []
     for run, point in zip(report["runs"], words):
-        cells.append({"series": run["spec"], "point": point, "run": 0,
+        cells.append({"series": names[run["spec"]], "point": point, "run": 0,
                       "values": {title: values for title, get in columns if (values := values_of(get, run)) is not None}})
         if older_run(run):
             notes.add("an older report: of each time only minimum, median and maximum are there")
@@ -295,7 +307,7 @@ def of_report(report, path):
     if len(set(seen)) < len(seen):
         raise Broken("has the same index twice for the same workload")
     panel = {"title": title_of(report), "columns": [title for title, _ in columns], "cells": cells, "below": [],
-             "series": list(dict.fromkeys(run["spec"] for run in report["runs"])), "points": list(dict.fromkeys(words))}
+             "series": list(names.values()), "points": list(dict.fromkeys(words))}
     return {"form": FORM, "work": "", "experiment": pathlib.Path(path).stem, "source": str(path), "title": report["operation"], "note": "",
             "runs": [head_of(report)], "panels": [panel], "notes": list(notes)}
 

@@ -60,6 +60,10 @@ class Reports(Case):
         self.assertEqual(results[0]["panels"][0]["cells"][0]["values"]["ms"], [10.0, 10.2, 10.1])
         self.assertEqual(results[0]["panels"][0]["cells"][1]["values"]["bytes per key"], [8.0])
 
+    def test_names(self):
+        specs = ["array:a=1,b=2", "array:a=1,b=3", "hash:c=1"]
+        self.assertEqual(list(sources.names_of(specs).values()), ["array:b=2", "array:b=3", "hash"])
+
     def test_truncated(self):
         self.refused(self.write("a.json", json.dumps(report_of(ARRAY))[:200]), "truncated")
 
