@@ -106,7 +106,7 @@ def bars(figure, axes, found, column):
     axes.set_xmargin(0.18)
     if is_wide([spread(next(iter(each.values())))[0] for each in found.values()]):
         axes.set_xscale("log")
-        plain_numbers(axes.xaxis)
+        plain_numbers(axes.xaxis, axes.get_xlim())
     axes.grid(axis="x")
     figure.set_size_inches(WIDTH, 0.8 + 0.27 * len(names))
 
@@ -127,7 +127,7 @@ def lines(figure, axes, found, column, points):
     values = [spread(values)[0] for by_point in found.values() for values in by_point.values()]
     if is_wide(values):
         axes.set_yscale("log")
-        plain_numbers(axes.yaxis)
+        plain_numbers(axes.yaxis, axes.get_ylim())
     elif min(values) >= 0:
         axes.set_ylim(bottom=0)
     across(axes, title, numbers, points)
@@ -135,8 +135,10 @@ def lines(figure, axes, found, column, points):
     keys(figure, axes, len(found))
 
 
-def plain_numbers(axis):
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=6))
+def plain_numbers(axis, ends):
+    """Of a logarithmic axis: 1, 2 and 5 of each power of ten where these are few."""
+    decades = math.log10(ends[1] / ends[0])
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,), numticks=12 if decades < 2 else 7))
     axis.set_major_formatter(FuncFormatter(lambda value, _: shown(value)))
     axis.set_minor_formatter(NullFormatter())
 

@@ -66,7 +66,7 @@ def check_report(report):
             raise Broken(f"has no time of {run['spec']}")
 
 
-def older_run(run):
+def without_repetitions(run):
     return "each" not in run["seconds"]
 
 
@@ -177,8 +177,8 @@ def panel_of(kept, panel, runs, heads, notes):
                                   if (values := values_of(column.get, run)) is not None}
                 point = sys_experiment().BESIDE if cell["point"] == "beside" and panel.beside else cell["point"]
                 found[cell["series"], point] = run
-                if older_run(run):
-                    notes.add("an older report: of each time only minimum, median and maximum are there")
+                if without_repetitions(run):
+                    notes.add("no single repetitions: of each time only minimum, median and maximum are there")
         except Broken as error:
             made["lost"] = str(error)
             notes.add(f"not shown: {cell['series']} {cell['point']}".rstrip() + f": {error}")
@@ -301,8 +301,8 @@ def of_report(report, path):
     for run, point in zip(report["runs"], words):
         cells.append({"series": names[run["spec"]], "point": point, "run": 0,
                       "values": {title: values for title, get in columns if (values := values_of(get, run)) is not None}})
-        if older_run(run):
-            notes.add("an older report: of each time only minimum, median and maximum are there")
+        if without_repetitions(run):
+            notes.add("no single repetitions: of each time only minimum, median and maximum are there")
     seen = [(cell["series"], cell["point"]) for cell in cells]
     if len(set(seen)) < len(seen):
         raise Broken("has the same index twice for the same workload")
