@@ -397,15 +397,3 @@ def calls_of(heads):
 def heads_of(result, panel):
     numbers = dict.fromkeys(cell["run"] for cell in panel["cells"] if "values" in cell)
     return [result["runs"][number] for number in numbers]
-
-
-def has_no_rt_cores(head):
-    return head["device"] == "cpu" or any("no RT cores" in tracer for tracer in head["tracers"])
-
-
-def grouped(results):
-    """By work and experiment."""
-    found = {}
-    for result in results:
-        found.setdefault((result["work"], result["experiment"]), []).append(result)
-    return found
