@@ -114,7 +114,7 @@ def test_every_type(sql, kind: str, spec: str) -> None:
                     "keyray_count('ix', k) IS NOT NULL OR keyray_exists('ix', k) IS NOT NULL OR "
                     "keyray_rows('ix', k) IS NOT NULL)") == 0
     assert one(sql, "SELECT keyray_stale('ix', k, rowid) FROM t") is False
-    if spec == "best:ranges=off":
+    if spec == "best:ranges=off" and one(sql, "SELECT spec FROM keyray_indexes()").startswith("hash"):
         refused(sql, "SELECT keyray_count('ix', k, k1) FROM p", "keyray_count")
         return
     same(sql, "SELECT rowid, keyray_count('ix', k, k1) FROM p WHERE k IS NOT NULL AND k1 IS NOT NULL",
@@ -469,7 +469,7 @@ def test_names(sql) -> None:
     sql.execute("SELECT keyray_build('ix', k, rowid) FROM t")
     name, what, columns, spec, rows, nbytes, device, source = sql.execute("FROM keyray_indexes()").fetchone()
     assert (name, what, columns, rows, device, source) == ("ix", "index", "BIGINT", 10, {"cuda": "cuda:0"}.get(DEVICE, DEVICE), "a query") and nbytes > 0
-    assert spec.startswith("pivot")
+    assert spec.startswith("dense")
     refused(sql, "SELECT keyray_build('ix', k, rowid) FROM t", "already", "keyray_drop")
     refused(sql, "SELECT keyray_build('iy', k, rowid, 'frob') FROM t", "frob")
     refused(sql, "SELECT keyray_build('', k, rowid) FROM t", "name")

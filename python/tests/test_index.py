@@ -348,7 +348,7 @@ def test_scalars_and_nothing():
 
 
 def test_facts_and_reprs():
-    index = keyray.Index(np.arange(1000), values={"price": np.zeros(1000)}, device="cpu")
+    index = keyray.Index(np.arange(1000), "array", values={"price": np.zeros(1000)}, device="cpu")
     assert repr(index).startswith(f"<keyray.Index {index.info.spec.split(':')[0]} on cpu: 1000 rows of i64, ")
     assert repr(index).endswith(" KiB, values 'price'>")
     assert sum(index.components.values()) == index.info.footprint_nbytes

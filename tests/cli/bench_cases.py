@@ -445,7 +445,7 @@ def up_to(*most):
 
 
 # Figures and tables of a paper, by the script that repeats it.
-IN_PAPERS = {"rtindex": (up_to(18), up_to(7)), "cgrx": (up_to(15), up_to(1)), "lightweight": (up_to(22), set()),
+IN_PAPERS = {"rtindex": (up_to(18), up_to(8)), "cgrx": (up_to(15), up_to(1)), "lightweight": (up_to(22), set()),
              "rtscan": (up_to(29), set()), "thesis": (up_to(3, 5, 4, 5, 25), up_to(0, 1, 0, 0, 5))}
 
 
