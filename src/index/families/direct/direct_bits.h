@@ -49,23 +49,21 @@ KR_BODY uint64_t direct_bits_of(const uint64_t words[4], uint32_t k)
     return k ? words[k] : words[0] & 0xFFFFFFFF00000000u;
 }
 
-KR_BODY int direct_has(const uint64_t words[4], uint32_t bit)
+/* Keys before a bit: those of blocks before, and of this one; *has: whether the bit is set. Masks in place of
+ * branches, which would be mispredicted. */
+KR_BODY uint32_t direct_look(const uint64_t words[4], uint32_t bit, uint32_t *has)
 {
-    const uint32_t place = bit + 32, k = place >> 6;
-    const uint64_t word = k == 0 ? words[0] : k == 1 ? words[1] : k == 2 ? words[2] : words[3];
-    return (int)(word >> (place & 63) & 1);
-}
-
-/* Keys before a bit: those of blocks before, and of this one. */
-KR_BODY uint32_t direct_before(const uint64_t words[4], uint32_t bit)
-{
-    const uint32_t place = bit + 32, full = place >> 6;
-    const uint64_t part = ((uint64_t)1 << (place & 63)) - 1;
+    const uint32_t place = bit + 32, at = place >> 6, in = place & 63;
+    uint64_t word = 0;
     uint32_t n = (uint32_t)words[0];
     KR_UNROLL
-    for (uint32_t k = 0; k < 4; ++k)
-        n += kr_popcount64(direct_bits_of(words, k) & (k < full ? ~(uint64_t)0 : k == full ? part : 0));
-    return n;
+    for (uint32_t k = 0; k < 4; ++k) {
+        const uint64_t bits = direct_bits_of(words, k);
+        word |= bits & (0 - (uint64_t)(k == at));
+        n += k < 3 ? kr_popcount64(bits & (0 - (uint64_t)(k < at))) : 0;
+    }
+    *has = (uint32_t)(word >> in) & 1;
+    return n + kr_popcount64(word & (((uint64_t)1 << in) - 1));
 }
 
 KR_BODY uint32_t direct_count(const uint64_t words[4])

@@ -165,13 +165,15 @@ KR_BODY void direct_check_block(const direct_params *p, uint64_t b)
     uint64_t words[4];
     direct_load_block(v, (uint32_t)b, words);
     const uint32_t all = direct_count(words), rank = (uint32_t)words[0];
+    uint32_t has;
     const uint32_t next = is_last ? v->n_keys : (uint32_t)direct_rank(v, (uint32_t)b + 1);
     int good = next >= rank && next - rank == all;
+    (void)direct_look(words, 0, &has);
     if (b == 0)
-        good = good && rank == 0 && direct_has(words, 0);
+        good = good && rank == 0 && has;
     if (is_last) {
         const uint32_t bit = direct_spot_of(direct_quotient(v, (kr_key)v->span)).bit;
-        good = good && direct_has(words, bit) && direct_before(words, bit) + 1 == v->n_keys;
+        good = good && direct_look(words, bit, &has) + 1 == v->n_keys && has;
     }
     if (!good)
         kr_atomic_max64(p->found + DIRECT_FOUND_WRONG, b + 1);

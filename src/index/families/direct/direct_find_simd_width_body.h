@@ -44,6 +44,26 @@ KR_BODY void direct_put(const direct_find_params *p, uint64_t i, uint32_t at, ui
 
 /* ---- Points --------------------------------------------------------------------------------------- */
 
+/* The block and the bit of a probe; 0: no key can have its code. */
+KR_BODY int direct_point_aim(const direct_find_params *p, uint64_t i, direct_spot *spot)
+{
+    const direct_view *v = &p->view;
+    kr_key code, upper;
+    const int any = kr_batch_load(&p->batch, i, &code, &upper);
+    const kr_key above = (kr_key)(code - (kr_key)v->lowest), value = direct_quotient(v, above);
+    const int is_value = any && above <= (kr_key)v->span && (kr_key)(value * (kr_key)v->step) == above;
+    *spot = direct_spot_of(is_value ? value : 0);
+    return is_value;
+}
+
+/* The ordinal of a bit's key, if it has one. */
+KR_BODY uint32_t direct_point_find(const direct_view *v, direct_spot spot, uint32_t *has)
+{
+    uint64_t words[4];
+    direct_load_block(v, spot.block, words);
+    return direct_look(words, spot.bit, has);
+}
+
 typedef struct direct_point_state {
     direct_spot spot;
     uint32_t at, end; /* ordinals, then positions */
@@ -52,40 +72,24 @@ typedef struct direct_point_state {
 
 KR_BODY int direct_point_begin(const direct_find_params *p, uint64_t i, direct_point_state *s)
 {
-    const direct_view *v = &p->view;
-    kr_key code, upper;
-    const int any = kr_batch_load(&p->batch, i, &code, &upper) && v->n;
-    const kr_key above = (kr_key)(code - (kr_key)v->lowest), value = direct_quotient(v, above);
     s->at = s->end = 0;
     s->phase = DIRECT_IN_BLOCK;
-    if (!any || above > (kr_key)v->span || (kr_key)(value * (kr_key)v->step) != above)
-        return 0;
-    s->spot = direct_spot_of(value);
-    kr_prefetch(direct_block_at(v, s->spot.block));
-    return 1;
+    return p->view.n && direct_point_aim(p, i, &s->spot);
 }
 
+/* On a GPU, whose threads are enough to wait for memory. */
 KR_BODY int direct_point_step(const direct_find_params *p, direct_point_state *s)
 {
     const direct_view *v = &p->view;
-    if (s->phase == DIRECT_IN_BLOCK) {
-        uint64_t words[4];
-        direct_load_block(v, s->spot.block, words);
-        if (!direct_has(words, s->spot.bit))
-            return 0;
-        s->at = direct_before(words, s->spot.bit);
-        s->end = s->at + 1;
-        if (p->put.what == KR_PUT_FLAG)
-            return 0;
-        if (!v->starts)
-            return direct_await_row(p, s->at, &s->phase);
-        if (direct_await_starts(p, s->at, &s->phase))
-            return 1;
-    }
-    if (s->phase == DIRECT_IN_STARTS) {
+    uint32_t has;
+    const uint32_t ordinal = direct_point_find(v, s->spot, &has);
+    if (!has)
+        return 0;
+    s->at = ordinal;
+    s->end = ordinal + 1;
+    if (v->starts && p->put.what != KR_PUT_FLAG) {
         s->end = kr_load(v->starts + s->end);
         s->at = kr_load(v->starts + s->at);
-        return direct_await_row(p, s->at, &s->phase);
     }
     return 0;
 }
@@ -94,8 +98,55 @@ KR_BODY void direct_point_end(const direct_find_params *p, uint64_t i, direct_po
 {
     direct_put(p, i, s->at, s->end);
 }
-KR_PROBE_PROGRAM_AHEAD(direct_point, direct_find_params, direct_point_state, direct_point_begin,
-                       direct_point_step, direct_point_end);
+
+/* On a CPU, probes go through side by side: all of their blocks are asked for, then all of what comes next.
+ */
+enum { DIRECT_FLIGHT = 64 };
+
+typedef struct direct_flight {
+    direct_spot spots[DIRECT_FLIGHT];
+    uint32_t at[DIRECT_FLIGHT], end[DIRECT_FLIGHT];
+} direct_flight;
+
+KR_BODY void direct_point_fly(const direct_find_params *p, uint64_t first, uint32_t n, direct_flight *f)
+{
+    const direct_view *v = &p->view;
+    const int reads_starts = v->starts && p->put.what != KR_PUT_FLAG;
+    const uint32_t *rows = p->put.what == KR_PUT_ROW ? v->rows : NULL,
+                   *next = reads_starts ? v->starts : rows;
+    for (uint32_t j = 0; j < n; ++j) {
+        f->end[j] = (uint32_t)direct_point_aim(p, first + j, &f->spots[j]);
+        kr_prefetch(direct_block_at(v, f->spots[j].block));
+    }
+    for (uint32_t j = 0; j < n; ++j) {
+        uint32_t has;
+        const uint32_t at = direct_point_find(v, f->spots[j], &has), hit = has & f->end[j];
+        f->at[j] = at & (0 - hit);
+        f->end[j] = f->at[j] + hit;
+        if (next)
+            kr_prefetch(next + f->at[j]);
+    }
+    for (uint32_t j = 0; reads_starts && j < n; ++j) {
+        f->end[j] = kr_load(v->starts + f->end[j]); /* starts[0] is 0 */
+        f->at[j] = kr_load(v->starts + f->at[j]);
+        if (rows)
+            kr_prefetch(rows + f->at[j]);
+    }
+    for (uint32_t j = 0; j < n; ++j)
+        direct_put(p, first + j, f->at[j], f->end[j]);
+}
+
+KR_BODY void direct_point_run(const direct_find_params *p, uint64_t first, uint64_t end)
+{
+    direct_flight flight;
+    for (; first < end && p->view.n; first += DIRECT_FLIGHT)
+        direct_point_fly(p, first, end - first < DIRECT_FLIGHT ? (uint32_t)(end - first) : DIRECT_FLIGHT,
+                         &flight);
+    for (; first < end; ++first)
+        direct_put(p, first, 0, 0);
+}
+KR_PROBE_OR_RUN_PROGRAM(direct_point, direct_find_params, direct_point_state, direct_point_begin,
+                        direct_point_step, direct_point_end, direct_point_run);
 
 /* ---- Ranges, and the ordinals around a nearest key ------------------------------------------------ */
 
@@ -140,11 +191,10 @@ KR_BODY int direct_span_begin(const direct_find_params *p, uint64_t i, direct_sp
 /* Where no value lies inside, `lower` is one above `upper`, and both ordinals are the same. */
 KR_BODY void direct_span_ordinals(const direct_view *v, direct_span_state *s)
 {
-    uint64_t words[4];
-    direct_load_block(v, s->lower.block, words);
-    s->at = direct_before(words, s->lower.bit);
-    direct_load_block(v, s->upper.block, words);
-    s->end = direct_before(words, s->upper.bit) + (uint32_t)direct_has(words, s->upper.bit);
+    uint32_t has;
+    s->at = direct_point_find(v, s->lower, &has);
+    s->end = direct_point_find(v, s->upper, &has);
+    s->end += has;
     s->phase = DIRECT_IN_STARTS;
 }
 
