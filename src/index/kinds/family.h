@@ -188,6 +188,7 @@ typedef struct kr_probe_policy {
      * Each is a list by rising rows_bits, and the last entry whose rows the index has decides. A list without
      * entries: never, as for families that cannot. Measured: docs/performance.md, "Order of the probes". */
     kr_parts_from parts_from[2][4];
+    uint32_t parts_from_mib; /* and if the index takes as many MiB: a smaller one stays in a GPU's cache */
     uint32_t sorts_whole;  /* 1: where sorting pays, by up to 32 of the bits that keys differ in; 0: by 16 */
     uint32_t as_is_on_cpu; /* 1: a CPU searches batches as they are */
     /* Optional: 1 where options say how a GPU launches lookups, so that batches stay as they are. */

@@ -66,7 +66,8 @@ static int parts_pay(const kr_probe_case *of)
 {
     const kr_parts_from *from = policy_of(of)->parts_from[of->significant_bits > 32];
     uint32_t probes_bits = 0;
-    if (says_launches(of) || of->device->ops->is_host || !can_partition(of))
+    if (says_launches(of) || of->device->ops->is_host || !can_partition(of) ||
+        of->footprint_nbytes >> 20 < policy_of(of)->parts_from_mib)
         return 0;
     for (int i = 0; i < 4 && from[i].probes_bits && of->rows >> from[i].rows_bits; ++i)
         probes_bits = from[i].probes_bits;

@@ -88,14 +88,11 @@ static void takes_dense_up_to_a_spread(void **state)
     spread(15);
     expect("best", &column, "dense");
     expect("best:updates=on", &column, "dense");
-    expect("best:ranges=off", &column, "hash");
     spread(3);
-    expect("best:ranges=off", &column, "dense");
-    expect("best:updates=on,ranges=off", &column, "dense");
+    expect("best:ranges=off", &column, "hash");
+    expect("best:updates=on,ranges=off", &column, "hash");
     spread(16);
     expect("best", &column, "pivot");
-    spread(4);
-    expect("best:ranges=off", &column, "hash");
     expect("array", &column, "array");
 }
 
