@@ -1,6 +1,7 @@
 #include "index/kinds/choose.h"
 #include "index/kinds/index.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What "best" stands for, by measurements (docs/choosing.md, docs/performance.md). They correct the decision
@@ -139,6 +140,19 @@ void kr_choose_seen(const kr_device *device, const char *text, const kr_look *lo
     *spec = found;
     if (reason)
         *reason = rule->reason;
+}
+
+int kr_choose_other(const kr_device *device, const char *text, kr_spec *spec)
+{
+    wishes wanted;
+    char wide[32];
+    size_t at = 0;
+    const struct rule *rule =
+        read_wishes(text, &wanted) ? rule_of(&wanted, device->ops->is_host, &at, spec) : NULL;
+    if (!rule)
+        return 0;
+    snprintf(wide, sizeof wide, "%s:spread=%u", rule->spec, rule->factor);
+    return kr_spec_parse(wide, spec, NULL) == KR_OK;
 }
 
 static const struct choice *choice_of(const wishes *wanted, int on_cpu)

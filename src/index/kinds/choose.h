@@ -22,6 +22,10 @@ int kr_choose_looks(const kr_device *device, const char *text);
 void kr_choose_seen(const kr_device *device, const char *text, const kr_look *look, kr_spec *spec,
                     const char **reason);
 
+/* 1: *spec is the other kind that a look may choose, with options under which its estimate holds for all such
+ * keys. */
+int kr_choose_other(const kr_device *device, const char *text, kr_spec *spec);
+
 /* Estimate of an index including the copies that host columns need. */
 kr_status kr_choose_shape(const kr_shape *shape, kr_need *estimate, kr_error *err);
 
