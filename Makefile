@@ -67,13 +67,13 @@ report: report-python
 # One wheel for all Pythons and all GPUs, of at most 10 MB: machine code for Hopper, and PTX, which the driver compiles for other GPUs
 # when a kernel first runs. Machine code for Ampere would be 2.3 MB more. nvcc packs kernels smaller where it can.
 WHEEL_CUDA ?= ON
-WHEEL_FLAGS = -C cmake.define.KEYRAY_CUDA=$(WHEEL_CUDA) -C "cmake.define.CMAKE_CUDA_ARCHITECTURES=75-virtual;90-real"
+WHEEL_FLAGS = --config-settings cmake.define.KEYRAY_CUDA=$(WHEEL_CUDA) --config-settings "cmake.define.CMAKE_CUDA_ARCHITECTURES=75-virtual;90-real"
 PACKED = $(shell nvcc --help 2>/dev/null | grep -q -e '-compress-mode' && echo -compress-mode=size)
 
 wheel:
 	$(STEP) 'wheel: into build/wheel'
 	rm -f build/wheel/*.whl
-	$(PYTHON) -m pip wheel --no-deps -w build/wheel ./python -C wheel.tags=py3-none-manylinux_2_34_x86_64 $(WHEEL_FLAGS) \
+	$(PYTHON) -m pip wheel --no-deps -w build/wheel ./python --config-settings wheel.tags=py3-none-manylinux_2_34_x86_64 $(WHEEL_FLAGS) \
 	    $(if $(PACKED),-C cmake.define.CMAKE_CUDA_FLAGS=$(PACKED))
 	python/check_wheel.py build/wheel/*.whl
 
