@@ -74,7 +74,7 @@ wheel:
 	$(STEP) 'wheel: into build/wheel'
 	rm -f build/wheel/*.whl
 	$(PYTHON) -m pip wheel --no-deps -w build/wheel ./python --config-settings wheel.tags=py3-none-manylinux_2_34_x86_64 $(WHEEL_FLAGS) \
-	    $(if $(PACKED),-C cmake.define.CMAKE_CUDA_FLAGS=$(PACKED))
+	    $(if $(PACKED),--config-settings cmake.define.CMAKE_CUDA_FLAGS=$(PACKED))
 	python/check_wheel.py build/wheel/*.whl
 
 # DuckDB has no package of its headers: they come out of the source of its Python package.
