@@ -73,6 +73,17 @@ def test_small_keys():
     assert passed > 0 and failed == 0
 
 
+def test_dense_keys():
+    """The suite folds keys to where kind dense holds them: it is asked what every other kind is, of each type but floats."""
+    for name in ("u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "date32", "timestamp64"):
+        wanted = counts(run("--kind", "array", "--filter", f"{name}/"))
+        given = counts(run("--kind", "dense", "--filter", f"{name}/"))
+        print(f"dense, {name}: {given[0]} passed, {given[2]} skipped; array {wanted[0]}")
+        assert given == wanted and given[0] > 0 and given[2] == 0, (name, given, wanted)
+    for name in ("f32", "f64"):
+        assert counts(run("--kind", "dense", "--filter", f"{name}/"))[0] == 0, "floats are refused"
+
+
 def test_alike():
     """Specs that differ in options for GPUs are one program on a CPU; one that is named alone runs."""
     text = run("--vary", "pivot", "--filter", "u32/keys-3")
