@@ -44,6 +44,8 @@ static void look_up(const char *spec, kr_result result, void *out, uint32_t *row
     device->ops = near;
     if (status != KR_OK)
         fail_msg("%s", err.text);
+    free(index->users.lanes); /* noted while the device was far; a host device notes none */
+    index->users = (kr_users){0};
     kr_index_destroy(index);
     kr_device_close(device);
 }
