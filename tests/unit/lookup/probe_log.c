@@ -44,7 +44,10 @@ static void look_up(const char *spec, kr_result result, void *out, uint32_t *row
     device->ops = near;
     if (status != KR_OK)
         fail_msg("%s", err.text);
-    free(index->users.lanes); /* noted while the device was far; a host device notes none */
+    /* Noted while the device was far, of streams that are gone; a host device notes none. */
+    for (uint32_t i = 0; i < index->users.n; ++i)
+        free(index->users.lanes[i]);
+    free(index->users.lanes);
     index->users = (kr_users){0};
     kr_index_destroy(index);
     kr_device_close(device);
