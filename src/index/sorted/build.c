@@ -97,12 +97,19 @@ static uint64_t *look_at_order(kr_work *w, const void *keys, uint32_t key_bits, 
     return found;
 }
 
+/* The ends tell of most row ids that they are not consecutive, without a pass over all. */
 uint32_t kr_sorted_first_row(kr_work *w, const uint32_t *rows, uint64_t n)
 {
-    uint64_t found[ORDER_FOUND] = {0}, *counters = look_at_order(w, NULL, 32, rows, n);
-    uint32_t first = KR_NO_ROW;
-    if (n)
-        kr_work_copy(w, &first, rows, sizeof first);
+    uint64_t found[ORDER_FOUND] = {0};
+    uint32_t first = 0, last = 0;
+    if (!n)
+        return KR_NO_ROW;
+    kr_work_copy(w, &first, rows, sizeof first);
+    kr_work_copy(w, &last, rows + n - 1, sizeof last);
+    kr_work_sync(w);
+    if (!kr_work_goes_on(w) || (uint64_t)last != first + (n - 1))
+        return KR_NO_ROW;
+    uint64_t *counters = look_at_order(w, NULL, 32, rows, n);
     kr_work_read(w, found, counters, sizeof found);
     kr_work_give(w, counters);
     return kr_work_goes_on(w) && !found[ORDER_SCATTERED] ? first : KR_NO_ROW;

@@ -18,7 +18,6 @@ kr_assert_size(direct_params, 128);
 
 enum {
     DIRECT_FOUND_REST,  /* the largest rest of a code above the lowest, divided by the step */
-    DIRECT_FOUND_ROW,   /* one more than the last position whose row id is not first_row + position */
     DIRECT_FOUND_WRONG, /* when checking: one more than the largest block, start or row that is wrong */
     DIRECT_FOUND
 };

@@ -94,26 +94,15 @@ static void fill(kr_work *w, direct_params *p, int is_unique)
     kr_work_give(w, p->counts);
 }
 
-/* Row ids that follow the order of the keys are not kept. The ends tell of most others without a pass. */
-static void number_rows(kr_work *w, direct_params *p)
+/* Row ids that are consecutive in the order of the keys are not kept. */
+static void number_rows(kr_work *w, direct_view *v)
 {
-    direct_view *v = &p->view;
-    uint32_t ends[2] = {0};
-    uint64_t found[DIRECT_FOUND] = {0};
-    kr_work_copy(w, &ends[0], v->rows, sizeof ends[0]);
-    kr_work_copy(w, &ends[1], KR_PLACE_IN(v->rows, v->n - 1), sizeof ends[1]);
-    kr_work_sync(w);
-    if (!kr_work_goes_on(w) || ends[1] - ends[0] != v->n - 1)
-        return;
-    v->first_row = ends[0];
-    p->found = kr_work_counters(w, DIRECT_FOUND);
-    kr_work_run(w, &KR_W(direct_numbers), p, kr_group_runs(v->n));
-    kr_work_read(w, found, p->found, sizeof found);
-    kr_work_give(w, p->found);
-    if (!kr_work_goes_on(w) || found[DIRECT_FOUND_ROW])
+    const uint32_t first = kr_sorted_first_row(w, v->rows, v->n);
+    if (first == KR_NO_ROW)
         return;
     kr_work_give(w, v->rows);
     v->rows = NULL;
+    v->first_row = first;
 }
 
 direct_index KR_W(direct_make)(kr_work *w, const kr_spec *spec, const kr_sorted *sorted, int is_unique,
@@ -136,7 +125,7 @@ direct_index KR_W(direct_make)(kr_work *w, const kr_spec *spec, const kr_sorted 
         p.view.n_blocks = (uint32_t)direct_blocks_of(p.view.span / p.view.step);
         fill(w, &p, is_unique);
         kr_work_give(w, p.keys);
-        number_rows(w, &p);
+        number_rows(w, &p.view);
         kr_work_lap(w, "bits");
     }
     made.view = p.view;

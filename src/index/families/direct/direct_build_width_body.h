@@ -98,21 +98,6 @@ KR_BODY void direct_rests_of(kr_group group, const direct_params *p, uint64_t i,
 }
 KR_GROUP_PROGRAM(direct_rests, direct_params, direct_rests_of);
 
-KR_BODY void direct_numbers_of(kr_group group, const direct_params *p, uint64_t i, uint64_t n)
-{
-    const direct_view *v = &p->view;
-    uint64_t other = 0;
-    (void)n;
-    for (uint32_t round = 0; round < KR_RUN; ++round) {
-        const uint64_t at = kr_group_run_at(group, i, round);
-        if (at >= v->n)
-            break;
-        other = kr_load(v->rows + at) != v->first_row + (uint32_t)at ? at + 1 : other;
-    }
-    kr_group_max64(group, other, p->found + DIRECT_FOUND_ROW);
-}
-KR_GROUP_PROGRAM(direct_numbers, direct_params, direct_numbers_of);
-
 /* ---- Back to sorted codes ------------------------------------------------------------------------- */
 
 KR_BODY void direct_list_block(const direct_params *p, uint64_t b)
