@@ -2,6 +2,7 @@
  * that cancels in each phase at its first call, its second, its fourth, ...: each call says KR_ERR_CANCELLED
  * and changes nothing, until it is not cancelled any more. */
 #include "check.h"
+#include "device_memory.h"
 
 enum { N = 5000000, MORE = 4200000, WORDS = (N + 31) / 32, MANY = 3000 };
 
@@ -31,13 +32,6 @@ static int progress(void *ctx, const char *phase, double fraction)
            (now.phase > stop_at.phase || (now.phase == stop_at.phase && now.call == stop_at.call));
 }
 
-static uint64_t in_use(void)
-{
-    kr_device_info info = {.struct_size = sizeof info};
-    WORKS(kr_device_query(device, &info, &err));
-    return info.in_use_nbytes;
-}
-
 typedef kr_status step(const void *what, kr_error *err);
 
 /* Runs it until the moment; whether it was cancelled. */
@@ -59,11 +53,11 @@ static int is_cancelled(step *run, const void *what, moment at)
  * time it is done. It must have been cancelled at least `least` times. */
 static void cancel(step *run, const void *what, uint64_t least, const char *name, void (*is_as_before)(void))
 {
-    const uint64_t before = in_use();
+    const uint64_t before = in_use(device);
     moment at = {1, 1};
     uint64_t n = 0;
     while (n < MANY && is_cancelled(run, what, at)) {
-        CHECK(in_use() == before);
+        CHECK(in_use(device) == before);
         if (is_as_before && (at.call == 1 || n % 8 == 0))
             is_as_before();
         at = now.phase > at.phase ? (moment){now.phase, 2} : (moment){at.phase, 2 * at.call};
@@ -301,7 +295,7 @@ int main(void)
     cancel(join_texts, NULL, 1, "a join of texts", NULL);
     cancel(join_texts, "asof", 1, "an as-of join with groups of texts", NULL);
     kr_condition_destroy(condition);
-    CHECK(in_use() == 0);
+    CHECK(in_use(device) == 0);
     kr_device_close(device);
     return failures != 0;
 }

@@ -1,6 +1,7 @@
 /* Prepared lookups: the same answers as lookups, with other contents of the same arrays, and no memory taken.
  * On a GPU tests/gpu/graphs.cu captures them. */
 #include "check.h"
+#include "device_memory.h"
 #include "device_name.h"
 
 #include <pthread.h>
@@ -23,15 +24,6 @@ static uint32_t random_below(uint32_t n)
 }
 
 /* A copy in device memory. */
-static void *bring(const void *from, uint64_t nbytes)
-{
-    void *to = NULL;
-    WORKS(kr_memory_allocate(device, nbytes, NULL, &to, &err));
-    if (from)
-        WORKS(kr_memory_copy(device, to, from, nbytes, NULL, &err));
-    return to;
-}
-
 typedef struct arrays {
     kr_column lower, upper, values;
     void *out, *valid, *rows;
@@ -45,12 +37,12 @@ static uint64_t out_nbytes(void)
 static arrays make_arrays(void)
 {
     return (arrays){
-        .lower = {.type = KR_U32, .count = PROBES, .data = bring(lower, sizeof lower)},
-        .upper = {.type = KR_U32, .count = PROBES, .data = bring(upper, sizeof upper)},
-        .values = {.type = KR_U32, .count = KEYS, .data = bring(values, sizeof values)},
-        .out = bring(NULL, out_nbytes()),
-        .valid = bring(NULL, PROBES / 8 + 1),
-        .rows = bring(NULL, ROWS * sizeof(uint32_t)),
+        .lower = {.type = KR_U32, .count = PROBES, .data = bring(device, lower, sizeof lower)},
+        .upper = {.type = KR_U32, .count = PROBES, .data = bring(device, upper, sizeof upper)},
+        .values = {.type = KR_U32, .count = KEYS, .data = bring(device, values, sizeof values)},
+        .out = bring(device, NULL, out_nbytes()),
+        .valid = bring(device, NULL, PROBES / 8 + 1),
+        .rows = bring(device, NULL, ROWS * sizeof(uint32_t)),
     };
 }
 
@@ -125,13 +117,6 @@ static kr_status look_up(int shape, const arrays *a, const kr_sink *sink, kr_err
                              : kr_index_nearest(index_of_keys, &a->lower, &below, sink, NULL, err);
 }
 
-static uint64_t in_use(void)
-{
-    kr_device_info info = {.struct_size = sizeof info};
-    WORKS(kr_device_query(device, &info, &err));
-    return info.in_use_nbytes;
-}
-
 static void agree(arrays *a, int shape, kr_result result, const char *spec)
 {
     const kr_sink sink = sink_of(a, result);
@@ -143,9 +128,9 @@ static void agree(arrays *a, int shape, kr_result result, const char *spec)
     for (int run = 0; run < 3; ++run) {
         change_probes(a);
         clear(a);
-        const uint64_t before = in_use();
+        const uint64_t before = in_use(device);
         WORKS(kr_prepared_run(prepared, NULL, &err));
-        CHECK(in_use() == before);
+        CHECK(in_use(device) == before);
         unsigned char *run_wrote = read_back(a);
         clear(a);
         WORKS(look_up(shape, a, &sink, &err));
@@ -283,9 +268,9 @@ static void follow(arrays *a, int shape, const kr_sink *sink, contents first, co
     for (int run = 0; run < CONTENTS && prepared; ++run) {
         change_bounds(a, (contents)run, shape);
         clear(a);
-        const uint64_t before = in_use();
+        const uint64_t before = in_use(device);
         WORKS(kr_prepared_run(prepared, NULL, &err));
-        CHECK(in_use() == before);
+        CHECK(in_use(device) == before);
         unsigned char *wrote = read_back(a);
         const int right = is_right(sink, wrote);
         CHECK(right);
@@ -375,11 +360,11 @@ static void refuse_memory(void)
     WORKS(kr_index_create(device, "array", &column, NULL, NULL, &index_of_keys, &err));
     arrays a = make_arrays();
     const kr_sink sink = sink_of(&a, KR_RESULT_ROWS);
-    const uint64_t before = in_use();
-    void *rest = bring(NULL, (4 << 20) - before - 4096);
+    const uint64_t before = in_use(device);
+    void *rest = bring(device, NULL, (4 << 20) - before - 4096);
     REFUSED(KR_ERR_DEVICE_MEMORY, prepare(RANGES, &a, &sink, &prepared, &err));
     kr_memory_release(device, rest, (4 << 20) - before - 4096, NULL);
-    CHECK(in_use() == before);
+    CHECK(in_use(device) == before);
     release_arrays(&a);
     kr_index_destroy(index_of_keys);
     kr_device_close(device);
@@ -491,7 +476,7 @@ int main(int argc, char **argv)
     }
     destroy_index_first(&a);
     release_arrays(&a);
-    CHECK(in_use() == 0);
+    CHECK(in_use(device) == 0);
     refuse_memory();
     kr_device_close(device);
     return failures != 0;

@@ -1,6 +1,7 @@
 /* Prepared scans: the same answers as scans, with other rows alive, and no memory taken. On a GPU
  * tests/gpu/graphs.cu captures them. */
 #include "check.h"
+#include "device_memory.h"
 #include "device_name.h"
 
 #include <stdlib.h>
@@ -74,13 +75,6 @@ static void change_alive(uint32_t *there)
     WORKS(kr_memory_copy(device, there, alive, sizeof alive, NULL, &err));
 }
 
-static uint64_t in_use(void)
-{
-    kr_device_info info = {.struct_size = sizeof info};
-    WORKS(kr_device_query(device, &info, &err));
-    return info.in_use_nbytes;
-}
-
 /* n conditions from `first` on, with one result or with all of them in turn. */
 static void agree(const char *spec, char *memory, uint32_t *there, uint32_t first, uint32_t n, int result)
 {
@@ -98,9 +92,9 @@ static void agree(const char *spec, char *memory, uint32_t *there, uint32_t firs
     for (int run = 0; run < RUNS && prepared; ++run) {
         change_alive(there);
         clear(memory);
-        const uint64_t before = in_use();
+        const uint64_t before = in_use(device);
         WORKS(kr_prepared_run(prepared, NULL, &err));
-        CHECK(in_use() == before);
+        CHECK(in_use(device) == before);
         char *run_wrote = read_back(memory);
         clear(memory);
         WORKS(kr_scan(table, conditions + first, pointers, n, &options, NULL, &err));
@@ -303,7 +297,7 @@ int main(int argc, char **argv)
         kr_condition_destroy((kr_condition *)conditions[i]);
     kr_memory_release(device, memory, ALL, NULL);
     kr_memory_release(device, there, sizeof alive, NULL);
-    CHECK(in_use() == 0);
+    CHECK(in_use(device) == 0);
     kr_device_close(device);
     return failures != 0;
 }

@@ -1,28 +1,13 @@
 /* kr_prepared_rebind and kr_prepared_rebind_table: prepared lookups and scans go on with a version, in the
  * same scratch memory where it suffices; what differs is refused; the old index may be gone. */
 #include "check.h"
+#include "device_memory.h"
 #include "device_name.h"
 
 enum { KEYS = 3000, PROBES = 500, SPREAD = 700 };
 
 static kr_device *device;
 static uint32_t keys[KEYS], probes[PROBES], uppers[PROBES];
-
-static uint64_t in_use(void)
-{
-    kr_device_info info = {.struct_size = sizeof info};
-    WORKS(kr_device_query(device, &info, &err));
-    return info.in_use_nbytes;
-}
-
-static void *bring(const void *from, uint64_t nbytes)
-{
-    void *to = NULL;
-    WORKS(kr_memory_allocate(device, nbytes, NULL, &to, &err));
-    if (from)
-        WORKS(kr_memory_copy(device, to, from, nbytes, NULL, &err));
-    return to;
-}
 
 static kr_index *create(const char *spec, kr_type type)
 {
@@ -59,10 +44,10 @@ static const uint64_t ROOM = 1 << 20;
 
 static lookup open_lookup(kr_result result)
 {
-    lookup l = {.lower = {.type = KR_U32, .count = PROBES, .data = bring(probes, sizeof probes)},
-                .upper = {.type = KR_U32, .count = PROBES, .data = bring(uppers, sizeof uppers)},
-                .out = bring(NULL, (PROBES + 1) * sizeof(uint64_t)),
-                .rows = bring(NULL, ROOM * sizeof(uint32_t))};
+    lookup l = {.lower = {.type = KR_U32, .count = PROBES, .data = bring(device, probes, sizeof probes)},
+                .upper = {.type = KR_U32, .count = PROBES, .data = bring(device, uppers, sizeof uppers)},
+                .out = bring(device, NULL, (PROBES + 1) * sizeof(uint64_t)),
+                .rows = bring(device, NULL, ROOM * sizeof(uint32_t))};
     l.sink = (kr_sink){.struct_size = sizeof l.sink, .result = result, .out = l.out};
     if (result == KR_RESULT_ROWS) {
         l.sink.rows = l.rows;
@@ -116,10 +101,10 @@ static void check_versions(const char *spec, kr_result result, int is_range)
     const int is_recorded = kr_prepared_is_recorded(prepared);
     for (uint32_t i = 0; i < 5; ++i) {
         next = next_of(index, i == 4 ? KEYS : i);
-        const uint64_t before = in_use(), scratch = kr_prepared_scratch_nbytes(prepared);
+        const uint64_t before = in_use(device), scratch = kr_prepared_scratch_nbytes(prepared);
         if (i % 2) {
             WORKS(kr_prepared_rebind(prepared, next, &err));
-            CHECK(in_use() - before == kr_prepared_scratch_nbytes(prepared) - scratch);
+            CHECK(in_use(device) - before == kr_prepared_scratch_nbytes(prepared) - scratch);
             kr_index_destroy(index);
         } else {
             kr_index_destroy(index);
@@ -184,7 +169,7 @@ static void check_values(void)
 {
     kr_index *index = create("array", KR_U32);
     lookup l = open_lookup(KR_RESULT_SUM);
-    void *values = bring(keys, sizeof keys);
+    void *values = bring(device, keys, sizeof keys);
     const kr_column column = {.type = KR_U32, .count = KEYS, .data = values};
     kr_prepared *prepared = NULL;
     l.sink.values = &column;
@@ -238,8 +223,8 @@ static void check_texts(void)
 {
     static const int32_t three[] = {0, 2, 4, 6}, two[] = {0, 2, 4};
     static const char key_bytes[] = "bbccbb", new_bytes[] = "aabb";
-    void *offsets = bring(two, sizeof two), *bytes = bring(new_bytes, 4);
-    uint64_t *counts = bring(NULL, 2 * sizeof *counts), found[2] = {0};
+    void *offsets = bring(device, two, sizeof two), *bytes = bring(device, new_bytes, 4);
+    uint64_t *counts = bring(device, NULL, 2 * sizeof *counts), found[2] = {0};
     const kr_column texts = {
         .type = KR_STRING, .count = 3, .data = three, .reserved_words = {(uintptr_t)key_bytes, 6}};
     const kr_column more = {
@@ -281,7 +266,7 @@ static void check_scans(const char *spec)
     const kr_column column[] = {{.type = KR_U32, .count = KEYS, .data = keys}};
     const kr_column with_nulls[] = {{.type = KR_U32, .count = 8, .data = keys, .validity = valid}};
     const kr_table_options copy = {.struct_size = sizeof copy, .copy = KR_COPY_ALWAYS};
-    void *out = bring(NULL, KEYS);
+    void *out = bring(device, NULL, KEYS);
     kr_scan_sink sink = {.struct_size = sizeof sink, .result = KR_SCAN_COUNT, .out = out};
     const kr_scan_sink *sinks[] = {&sink};
     kr_condition *condition = NULL;
@@ -345,7 +330,7 @@ int main(int argc, char **argv)
     check_texts();
     check_scans("full");
     check_scans("bindex");
-    CHECK(in_use() == 0);
+    CHECK(in_use(device) == 0);
     kr_device_close(device);
     return failures != 0;
 }

@@ -1,6 +1,7 @@
 /* Damaged files: cut off at every length, every bit of a small file changed, and heads, directories and
  * arrays that are wrong under right checksums. Each is an error that says so; nothing crashes, and nothing
  * stays. */
+#include "device_memory.h"
 #include "saved_files.h"
 
 enum { N = 60 };
@@ -9,13 +10,6 @@ static kr_device *device;
 static uint32_t keys[N];
 static int holds_table; /* 1: files have a table, 0: an index */
 static const kr_column column = {.type = KR_U32, .count = N, .data = keys};
-
-static uint64_t in_use(void)
-{
-    kr_device_info info = {.struct_size = sizeof info};
-    WORKS(kr_device_query(device, &info, &err));
-    return info.in_use_nbytes;
-}
 
 static kr_status load(const bytes *file, kr_error *err)
 {
@@ -43,7 +37,7 @@ static void refused(const bytes *file, const char *says)
     CHECK(status == KR_ERR_FORMAT && strstr(err.text, says) && !strchr(err.text, '\n'));
     if (status != KR_ERR_FORMAT || !strstr(err.text, says))
         printf("  wanted '%s', got %s '%s'\n", says, kr_status_name(status), err.text);
-    CHECK(in_use() == 0);
+    CHECK(in_use(device) == 0);
 }
 
 static bytes copy_of(const bytes *file)
@@ -366,7 +360,7 @@ int main(void)
     check_fields(&file);
     check_text_index();
     check_text_table();
-    CHECK(in_use() == 0);
+    CHECK(in_use(device) == 0);
     free(file.data);
     kr_device_close(device);
     return failures != 0;

@@ -1,6 +1,7 @@
 /* Files that are saved and loaded when something goes wrong: a full disk, links, a process that is killed, a
  * file that is replaced while others have it mapped, a callback that cancels, a cap. Whatever happens, the
  * old file or the new one is whole. */
+#include "device_memory.h"
 #include "saved_files.h"
 
 #include <errno.h>
@@ -23,13 +24,6 @@ static kr_index *make(kr_device *on, const uint32_t *from, uint64_t n)
     kr_index *made = NULL;
     WORKS(kr_index_create(on, "array", &column, NULL, NULL, &made, &err));
     return made;
-}
-
-static uint64_t in_use(void)
-{
-    kr_device_info info = {.struct_size = sizeof info};
-    WORKS(kr_device_query(device, &info, &err));
-    return info.in_use_nbytes;
 }
 
 /* The answers of the index in a file; 0 and an error printed if there is none. */
@@ -112,13 +106,13 @@ static kr_status load_and_drop(const bytes *from, kr_error *err)
 static void check_cancelled_load(const bytes *from)
 {
     kr_status status = KR_ERR_CANCELLED;
-    const uint64_t before = in_use();
+    const uint64_t before = in_use(device);
     for (cancel_at = 1; status == KR_ERR_CANCELLED && cancel_at < 1000; ++cancel_at) {
         kr_error err = {0};
         calls = 0;
         status = load_and_drop(from, &err);
         CHECK(status == KR_OK || (status == KR_ERR_CANCELLED && err.text[0]));
-        CHECK(in_use() == before);
+        CHECK(in_use(device) == before);
     }
     CHECK(status == KR_OK && cancel_at > 3);
     cancel_at = 0;
@@ -359,7 +353,7 @@ int main(void)
     check_cap();
     kr_index_destroy(other);
     kr_index_destroy(index_);
-    CHECK(in_use() == 0);
+    CHECK(in_use(device) == 0);
     kr_device_close(device);
     CHECK(remove(path) == 0 && rmdir(folder) == 0);
     return failures != 0;

@@ -2,6 +2,7 @@
  * as a model of its rows says, and older versions as before, whatever changes and in whatever order they are
  * destroyed. Threads scan while a writer makes versions. */
 #include "check.h"
+#include "device_memory.h"
 #include "device_name.h"
 #include "random.h"
 
@@ -169,13 +170,6 @@ static kr_table *change(kr_table *table, int in_place, model *m, kr_rng *random)
 
 /* ---- Many versions --------------------------------------------------------------------------------- */
 
-static uint64_t in_use(void)
-{
-    kr_device_info info = {.struct_size = sizeof info};
-    WORKS(kr_device_query(device, &info, &err));
-    return info.in_use_nbytes;
-}
-
 /* Each version is made of any older one, and any may change in place; then all are destroyed in any order. */
 static void check_tree(const char *spec, kr_copy copy, uint64_t seed)
 {
@@ -183,7 +177,7 @@ static void check_tree(const char *spec, kr_copy copy, uint64_t seed)
     static model models[STEPS];
     static rows first;
     kr_table *tables[STEPS] = {NULL};
-    const uint64_t before = in_use();
+    const uint64_t before = in_use(device);
     tables[0] = create(spec, copy, &models[0], &random, &first);
     if (!tables[0])
         return;
@@ -208,7 +202,7 @@ static void check_tree(const char *spec, kr_copy copy, uint64_t seed)
         for (int i = 0; i + 1 < left; ++i)
             expect(tables[i], &models[i], spec);
     }
-    CHECK(in_use() == before);
+    CHECK(in_use(device) == before);
 }
 
 /* A thousand versions, each made of the one before, hold the memory of one. */
@@ -217,7 +211,7 @@ static void check_thousand(const char *spec)
     kr_rng random = {77};
     static model m;
     static rows first, one;
-    const uint64_t before = in_use();
+    const uint64_t before = in_use(device);
     kr_table *table = create(spec, KR_COPY_ALWAYS, &m, &random, &first);
     if (!table)
         return;
@@ -238,11 +232,11 @@ static void check_thousand(const char *spec)
     kr_table_info info = {.struct_size = sizeof info};
     if (table)
         WORKS(kr_table_query(table, &info, &err));
-    CHECK(in_use() - before <= info.footprint_nbytes);
+    CHECK(in_use(device) - before <= info.footprint_nbytes);
     if (table)
         expect(table, &m, spec);
     kr_table_destroy(table);
-    CHECK(in_use() == before);
+    CHECK(in_use(device) == before);
 }
 
 /* A deletion shares all columns, an append that finds room the values. */
@@ -253,13 +247,13 @@ static void check_shared(void)
     static rows first;
     kr_table *table = create("full", KR_COPY_ALWAYS, &m, &random, &first);
     append(table, 1, &m, &random); /* from now on there is room */
-    const uint64_t held = in_use();
+    const uint64_t held = in_use(device);
     later = m;
     kr_table *deleted = delete_rows(table, 0, &later, &random);
-    CHECK(in_use() - held <= 1024);
+    CHECK(in_use(device) - held <= 1024);
     later = m;
     kr_table *longer = append(table, 0, &later, &random);
-    CHECK(in_use() - held <= 2048);
+    CHECK(in_use(device) - held <= 2048);
     expect(longer, &later, "full");
     kr_table_destroy(table);
     expect(longer, &later, "full");
@@ -339,7 +333,7 @@ static kr_column texts_of(const int32_t *offsets, uint64_t n, const char *bytes)
 static void check_texts(const char *spec)
 {
     static const int32_t three[] = {0, 2, 4, 6}, two[] = {0, 2, 4};
-    const uint64_t before = in_use();
+    const uint64_t before = in_use(device);
     const kr_column columns[] = {texts_of(three, 3, "bbccbb")}, more[] = {texts_of(two, 2, "aabb")};
     kr_table *table = NULL, *longer = NULL, *same = NULL;
     kr_error why = {0};
@@ -356,7 +350,7 @@ static void check_texts(const char *spec)
     kr_table_destroy(same);
     CHECK(count_of(longer, "a < 'bb'", NULL) == 1 && count_of(longer, "a = 'cc'", NULL) == 1);
     kr_table_destroy(longer);
-    CHECK(in_use() == before);
+    CHECK(in_use(device) == before);
 }
 
 /* ---- Threads ------------------------------------------------------------------------------------------ */

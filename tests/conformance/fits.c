@@ -113,3 +113,33 @@ int kr_spec_keeps_on_host(const char *spec)
     char value[32];
     return strcmp(kr_spec_option(spec, "keep", value), "host") == 0;
 }
+
+/* ---- Which types of those ------------------------------------------------------------------ */
+
+/* FNV-1a. Of the text alone, so that a spec takes the same types whichever list it stands in. */
+static uint32_t hash_of(const char *text)
+{
+    uint32_t hash = 2166136261u;
+    for (; *text; ++text)
+        hash = (hash ^ (uint8_t)*text) * 16777619u;
+    return hash;
+}
+
+int kr_join_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type)
+{
+    if (!suite->reduced || suite->exhaustive || !strchr(spec, ':'))
+        return kr_type_is_wanted(suite, spec, type);
+    static const kr_type whole[] = {KR_U32, KR_U64}, others[] = {KR_F32, KR_U8, KR_F64, KR_I16};
+    const uint32_t hash = hash_of(spec) >> 16; /* the lowest bits of FNV-1a mix least */
+    return type == whole[hash & 1] || type == others[hash >> 1 & 3];
+}
+
+int kr_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type)
+{
+    if (suite->exhaustive || type == KR_U32 || type == KR_U64 || (!suite->reduced && !strchr(spec, ':')))
+        return 1;
+    static const kr_type others[] = {KR_I16, KR_F64, KR_U8, KR_I64, KR_F32};
+    const uint32_t half = hash_of(spec) >> 16 & 1;
+    return half ? type == others[0] || type == others[1]
+                : type == others[2] || type == others[3] || type == others[4];
+}

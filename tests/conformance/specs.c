@@ -278,34 +278,6 @@ void kr_expand_specs(const kr_settings *settings, kr_spec_list *list)
     }
 }
 
-/* FNV-1a. Of the text alone, so that a spec takes the same types whichever list it stands in. */
-static uint32_t hash_of(const char *text)
-{
-    uint32_t hash = 2166136261u;
-    for (; *text; ++text)
-        hash = (hash ^ (uint8_t)*text) * 16777619u;
-    return hash;
-}
-
-int kr_join_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type)
-{
-    if (!suite->reduced || suite->exhaustive || !strchr(spec, ':'))
-        return kr_type_is_wanted(suite, spec, type);
-    const uint32_t hash = hash_of(spec);
-    return type == (hash >> 17 & 1 ? KR_U32 : KR_U64) ||
-           type == (hash >> 16 & 1 ? (hash >> 18 & 1 ? KR_I16 : KR_F64) : (hash >> 18 & 1 ? KR_U8 : KR_F32));
-}
-
-int kr_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type)
-{
-    if (suite->exhaustive || type == KR_U32 || type == KR_U64 || (!suite->reduced && !strchr(spec, ':')))
-        return 1;
-    static const kr_type others[] = {KR_I16, KR_F64, KR_U8, KR_I64, KR_F32};
-    const uint32_t half = hash_of(spec) >> 16 & 1; /* the lowest bits of FNV-1a mix least */
-    return half ? type == others[0] || type == others[1]
-                : type == others[2] || type == others[3] || type == others[4];
-}
-
 /* ---- Tests of the strings themselves -------------------------------------------------------- */
 
 static void expect_refusal(kr_suite *suite, const char *spec, const char *must_name)

@@ -105,13 +105,6 @@ void kr_add_spec(kr_spec_list *list, const char *spec, int brief);
 void kr_compare_specs(kr_spec_list *list, int are_named);
 /* 1: kr_index_update works on indexes of this spec. */
 int kr_spec_can_update(const char *spec);
-/* Types go through the same few lines whatever the options: a spec with options takes u32, u64
- * and by its text either {i16, f64} or {u8, i64, f32}, as the reduced list does; the exhaustive one all
- * twelve. */
-int kr_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type);
-/* Of joins, whose code asks an index but does not see its options: in the reduced list a spec with options
- * takes by its text one of {u32, u64} and one of the others that kr_type_is_wanted may give it. */
-int kr_join_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type);
 /* What the kind of a spec can do. */
 uint32_t kr_spec_capabilities(const char *spec);
 
@@ -125,6 +118,13 @@ kr_type kr_fitting_type(const char *spec, kr_type type);
 int kr_spec_wants_near(const char *spec);
 /* 1: entries are kept in host memory, so that the footprint is more than any device holds. */
 int kr_spec_keeps_on_host(const char *spec);
+/* Types go through the same few lines whatever the options: a spec with options takes u32, u64
+ * and by its text either {i16, f64} or {u8, i64, f32}, as the reduced list does; the exhaustive one all
+ * twelve. */
+int kr_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type);
+/* Of joins, whose code asks an index but does not see its options: in the reduced list a spec with options
+ * takes by its text one of {u32, u64} and one of {f32, u8, f64, i16}. */
+int kr_join_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type);
 /* The value of an option in the completed spec, e.g. "3d"; "" if the kind has no such option. */
 const char *kr_spec_option(const char *spec, const char *option, char value[32]);
 
