@@ -42,8 +42,8 @@ VALUES = {
     "near": (lambda v, p, w: p / (w or NEAR) <= v <= p * (w or NEAR), lambda p, w: f"{shown(p / (w or NEAR))} to {shown(p * (w or NEAR))}"),
     "same": (lambda v, p, w: 1 / SAME <= v <= SAME, lambda p, w: "within 10%"),
     "points": (lambda v, p, w: abs(v - p) <= w, lambda p, w: f"{shown(p - w)} to {shown(p + w)}"),
-    "more": (lambda v, p, w: v >= NONE, lambda p, w: "5% more at least"),
-    "less": (lambda v, p, w: v <= 1 / NONE, lambda p, w: "5% less at least"),
+    "more": (lambda v, p, w: v >= NONE, lambda p, w: "at least 5% more"),
+    "less": (lambda v, p, w: v <= 1 / NONE, lambda p, w: "at least 5% less"),
     "no-difference": (lambda v, p, w: 1 / NONE < v < NONE, lambda p, w: "a difference below 5%"),
     "at-least": (lambda v, p, w: v >= p, lambda p, w: f"at least {shown(p)}"),
     "at-most": (lambda v, p, w: v <= p, lambda p, w: f"at most {shown(p)}"),
@@ -167,4 +167,4 @@ def extreme(claim, rule):
     use = rule.get("use", "all")
     truths = [ratio >= NONE for ratio in ratios]
     held = any(truths) if use == "one" else all(truths)
-    return held, f"{span(ratios)} times", "5% ahead of each other one"
+    return held, f"{span(ratios)} times", "at least 5% ahead of each rival"
