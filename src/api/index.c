@@ -302,11 +302,15 @@ static kr_status look(kr_device *device, const char *spec, const kr_column *keys
     return KR_OK;
 }
 
-/* What the choice of `best` does not look at: it is one kind for each device. */
+/* What the choice of `best` does not look at: how large a batch is. Said of the kind that was chosen without
+ * a look at the keys. */
 static const char *doubts(const kr_probe_case *of, const kr_probe_plan *plan, const char *spec)
 {
-    const int is_best = spec && strcmp(spec, "best") == 0;
-    return is_best && !of->device->ops->is_host && plan->way != KR_SEARCHED_PARTITIONED
+    kr_spec plain;
+    const int is_plain = spec && strcmp(spec, "best") == 0 &&
+                         kr_choose(of->device, spec, &plain, NULL, NULL) == KR_OK &&
+                         plain.kind == of->spec->kind;
+    return is_plain && !of->device->ops->is_host && plan->way != KR_SEARCHED_PARTITIONED
                ? "; this batch is not partitioned, so eytzinger may be faster"
                : "";
 }

@@ -29,11 +29,9 @@ static const struct choice {
 };
 
 /* Kinds that "best" stands for where a look at the column says so (index/kinds/look.h), if this build has
- * them: `dense`, for keys of which the next is at most `factor` values away (docs/choosing.md). One key in 4
- * values, one thread of a CPU, 2^20, 2^22, 2^24 keys: 1.3, 1.9, 1.9 times as fast as `pivot`, 1.0, 0.87, 0.76
- * times as fast as `hash`, which stays the one for points. One in 16, 2^26 keys, a trial of the same
- * structure: 1.5 times `pivot`. An H100, one in 4, 2^20, 2^24, 2^26, 2^28 keys: 64.6, 36.4, 33.7, 30.9 G/s,
- * `pivot` 47.4, 37.7, 30.7, 23.8, `hash` 60.6, 36.1, 34.7, 31.9; 4.6, 8.25 and 11.4 bytes per key. */
+ * them: `dense`, for keys of which the next is at most `factor` values away. On a CPU it is faster than
+ * `pivot` up to there and slower than `hash`; on a GPU it was measured with one key in 4 values
+ * (docs/choosing.md, "Dense and clustered columns"). */
 enum { DENSE_FACTOR = 16, DENSE_FACTOR_GPU = 4 };
 static const struct rule {
     const char *text;
@@ -50,7 +48,7 @@ static const struct rule {
     {"best:updates=on", 0, DENSE_FACTOR_GPU, "dense",
      "keys are close together: a bit for each value takes the place of a search, and a batch is merged"},
     {"best:ranges=off", 0, DENSE_FACTOR_GPU, "dense",
-     "keys are close together: a bit for each value costs less than a node of a hash table"},
+     "keys are close together: about as fast as a hash table, in less memory"},
 };
 
 /* What "best" is asked for. The kind for points alone takes updates in any case. */
