@@ -94,8 +94,9 @@ typedef struct kr_estimate {
  * there is validity, and on whether `keys` are in host or device memory. Keys are never read: `data` may be
  * NULL, which counts as memory of the device.
  *
- * docs/memory-and-streams.md, "Estimates", says how close they are. The bounds do not include row ids that
- * the caller gives: up to 16 bytes per row at the peak, and 4 for a copy from host memory. They do not
+ * docs/memory-and-streams.md, "Estimates", says how close they are. For "best" they hold whatever kind the
+ * keys make of it, so kr_index_explain, which looks at keys, may say less. The bounds do not include row ids
+ * that the caller gives: up to 16 bytes per row at the peak, and 4 for a copy from host memory. They do not
  * include later changes.
  *
  * Errors:  as kr_index_create.
@@ -147,7 +148,9 @@ KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, con
  *          (the text names the bytes needed and the option that helps), KR_ERR_CANCELLED.
  *
  * @param spec     kind and options; "best" lets the library choose, by the keys, too; "best:updates=on" a
- * kind that takes kr_index_update, "best:ranges=off" one for points alone, which takes it, too
+ * kind that takes kr_index_update of any keys, "best:ranges=off" one for points alone. What "best" and it
+ * choose for keys that are close together takes updates too, but may refuse keys far from the others
+ * (KR_ERR_LIMIT)
  * @param row_ids  keys->count distinct ids below 2^32 - 1, or NULL: the positions 0, 1, 2, ...
  */
 KR_API kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *keys,
@@ -180,6 +183,8 @@ KR_API kr_status kr_index_create_columns(kr_device *device, const char *spec, co
 /**
  * Releases the index. Waits for the streams on which lookups in it were enqueued, prepared ones included, and
  * for no other work of the device. Replays of graphs of the caller's own cannot be seen: wait for them first.
+ * A stream that is being captured is not waited for: none on which lookups were enqueued may be under
+ * capture.
  */
 KR_API void kr_index_destroy(kr_index *index);
 
@@ -344,11 +349,11 @@ KR_API kr_status kr_index_update_columns(kr_index *index, const kr_column *inser
  * The two are indexes of their own. Each is destroyed by its owner when its readers are done, in any order. A
  * version may be made of a version as often as wanted: none refers to an older one.
  *
- * Kinds `array`, `pivot` and `eytzinger` write all entries anew in an update, too, so a version costs what an
- * update costs. The others copy the index and update the copy: `btree`, `hash` and `chain` their arrays,
- * without the room that updates had left in them; `cgrx:updates=on`, which also builds its scene again. An
- * update that changes nothing makes a copy. Dictionaries of texts are shared until one takes new texts; what
- * kr_index_create_columns made of the columns is shared.
+ * Kinds `array`, `pivot`, `eytzinger` and `dense` write all entries anew in an update, too, so a version
+ * costs what an update costs. The others copy the index and update the copy: `btree`, `hash` and `chain`
+ * their arrays, without the room that updates had left in them; `cgrx:updates=on`, which also builds its
+ * scene again. An update that changes nothing makes a copy. Dictionaries of texts are shared until one takes
+ * new texts; what kr_index_create_columns made of the columns is shared.
  *
  * Memory:  arrays as in kr_index_update. Both versions count against the cap, and shared memory counts once;
  *          kr_index_info.footprint_nbytes of each counts all that it holds. In addition to both, what

@@ -137,7 +137,7 @@ KR_API kr_status kr_prepared_rebind(kr_prepared *prepared, kr_index *next, kr_er
  * Memory:  a second block of scratch memory while the call lasts.
  * Errors:  as kr_prepared_rebind.
  *
- * @param next  a table of the same device, kind and columns
+ * @param next  a table of the same device, kind and columns, with times in the same units
  */
 KR_API kr_status kr_prepared_rebind_table(kr_prepared *prepared, kr_table *next, kr_error *err);
 

@@ -159,7 +159,10 @@ static kr_status settle_again(kr_prepared *p, kr_error *err)
 {
     kr_arena before = p->arena;
     if (!kr_arena_has_constants(&before)) {
-        const kr_status status = run_and_wait(p, err);
+        kr_error misfit = {0};
+        const kr_status status = run_and_wait(p, &misfit);
+        if (status != KR_OK && !p->arena.misfits && err)
+            *err = misfit;
         if (status == KR_OK || !p->arena.misfits)
             return status;
         p->arena.misfits = 0;

@@ -13,6 +13,7 @@ typedef struct prepared_scan {
     kr_holders *life; /* likewise; the table may be gone */
     kr_device *device;
     kr_column *columns; /* as they were when the conditions were planned */
+    kr_unit *units;     /* of times, by column, likewise */
     uint64_t n_rows;
     uint32_t n_columns;
     const kr_kind *kind;
@@ -86,6 +87,7 @@ static void close_scan(void *call)
     for (uint32_t i = 0; p->plans && i < p->answer.n; ++i)
         kr_plan_release(p->plans + i);
     (void)kr_holders_leave(&p->life);
+    free(p->units);
     free(p->columns);
     free(p->plans);
     free(p->sinks);
@@ -105,6 +107,11 @@ static kr_status take_table(prepared_scan *p, kr_table *table, kr_error *err)
     return KR_OK;
 }
 
+static kr_unit unit_of(const kr_table *table, uint32_t column)
+{
+    return table->units ? table->units[column] : KR_UNIT_US;
+}
+
 /* Plans hold codes of values, and what they need not ask where a column has no NULLs. */
 static kr_status check_columns_like(const prepared_scan *p, const kr_table *next, kr_error *err)
 {
@@ -115,6 +122,12 @@ static kr_status check_columns_like(const prepared_scan *p, const kr_table *next
                 err, KR_ERR_TYPE,
                 "kr_prepared_rebind_table: column '%s' of next is %s, the scan was prepared for %s",
                 next->names[c], kr_type_name(is->type), kr_type_name(was->type));
+        if (was->type == KR_TIMESTAMP64 && p->units[c] != unit_of(next, c))
+            return kr_fail(
+                err, KR_ERR_TYPE,
+                "kr_prepared_rebind_table: times of column '%s' of next have another unit than those the "
+                "conditions were planned for; prepare the scan again",
+                next->names[c]);
         if (was->dictionary != is->dictionary)
             return kr_fail(err, KR_ERR_TYPE,
                            "kr_prepared_rebind_table: column '%s' of next has another dictionary, in which "
@@ -209,9 +222,12 @@ static kr_status describe_table(prepared_scan *p, kr_table *table, kr_error *err
     p->n_rows = table->n_rows;
     p->n_columns = n;
     p->columns = kr_host_calloc(n, sizeof *p->columns, "a prepared scan", err);
-    if (!p->columns)
+    p->units = p->columns ? kr_host_calloc(n, sizeof *p->units, "a prepared scan", err) : NULL;
+    if (!p->units)
         return KR_ERR_HOST_MEMORY;
     memcpy(p->columns, table->columns, n * sizeof *p->columns);
+    for (uint32_t c = 0; c < n; ++c)
+        p->units[c] = unit_of(table, c);
     return take_table(p, table, err);
 }
 

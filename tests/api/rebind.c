@@ -304,6 +304,41 @@ static void check_scans(const char *spec)
     kr_memory_release(device, out, KEYS, NULL);
 }
 
+/* The plan has the literal as a number of microseconds. */
+static void check_units(void)
+{
+    const char *const names[] = {"t"};
+    const int64_t times[4] = {0, 1577836800000000, 1577836800000, INT64_MAX};
+    const kr_column column[] = {{.type = KR_TIMESTAMP64, .count = 4, .data = times}};
+    const kr_unit millis[] = {KR_UNIT_MS}, micros[] = {KR_UNIT_US};
+    kr_table_options options = {.struct_size = sizeof options, .copy = KR_COPY_ALWAYS};
+    void *out = bring(device, NULL, sizeof(uint64_t));
+    const kr_scan_sink sink = {.struct_size = sizeof sink, .result = KR_SCAN_COUNT, .out = out};
+    const kr_scan_sink *sinks[] = {&sink};
+    kr_condition *condition = NULL;
+    kr_table *plain = NULL, *same = NULL, *other = NULL;
+    kr_prepared *prepared = NULL;
+    WORKS(kr_condition_parse("t >= '2020-01-01'", &condition, &err));
+    const kr_condition *conditions[] = {condition};
+    WORKS(kr_table_create(device, "full", column, names, 1, &options, NULL, &plain, &err));
+    options.units = micros;
+    WORKS(kr_table_create(device, "full", column, names, 1, &options, NULL, &same, &err));
+    options.units = millis;
+    WORKS(kr_table_create(device, "full", column, names, 1, &options, NULL, &other, &err));
+    WORKS(kr_prepare_scan(plain, conditions, sinks, 1, NULL, &prepared, &err));
+    CHECK(scanned(prepared, out) == 2);
+    REFUSED(KR_ERR_TYPE, kr_prepared_rebind_table(prepared, other, &err));
+    CHECK(scanned(prepared, out) == 2);
+    WORKS(kr_prepared_rebind_table(prepared, same, &err));
+    CHECK(scanned(prepared, out) == 2);
+    kr_prepared_destroy(prepared);
+    kr_table_destroy(other);
+    kr_table_destroy(same);
+    kr_table_destroy(plain);
+    kr_condition_destroy(condition);
+    kr_memory_release(device, out, sizeof(uint64_t), NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const char *const specs[] = {"array", "pivot", "btree", "hash", "cgrx:updates=on"};
@@ -331,6 +366,7 @@ int main(int argc, char **argv)
     check_scans("full");
     check_scans("bindex");
     CHECK(in_use(device) == 0);
+    check_units();
     kr_device_close(device);
     return failures != 0;
 }

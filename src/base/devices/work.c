@@ -1,5 +1,6 @@
 #include "base/devices/work.h"
 #include "base/devices/arena.h"
+#include "base/devices/users.h"
 
 /* The list needs no values: n_taken says how much of it there is. */
 kr_work kr_work_on(kr_device *device, kr_stream *stream, kr_error *err)
@@ -159,6 +160,8 @@ void *kr_work_object(kr_work *work, size_t nbytes, const char *what)
 kr_status kr_work_end(kr_work *work)
 {
     kr_work_give_since(work, 0);
+    if (work->status != KR_OK)
+        kr_users_mark(work->device, work->stream); /* what was enqueued before the failure */
     return work->status;
 }
 

@@ -128,7 +128,7 @@ KR_BODY uint64_t kr_bits_of_f64(double x)
     return (uint64_t)__double_as_longlong(x);
 }
 /* The upper half of a product. */
-KR_BODY uint64_t kr_quotient_high64(uint64_t a, uint64_t b)
+KR_BODY uint64_t kr_product_high64(uint64_t a, uint64_t b)
 {
     return __umul64hi(a, b);
 }
@@ -231,7 +231,7 @@ KR_BODY uint64_t kr_bits_of_f64(double x)
     __builtin_memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-KR_BODY uint64_t kr_quotient_high64(uint64_t a, uint64_t b)
+KR_BODY uint64_t kr_product_high64(uint64_t a, uint64_t b)
 {
     __extension__ typedef unsigned __int128 kr_wide;
     return (uint64_t)((kr_wide)a * b >> 64);

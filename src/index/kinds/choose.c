@@ -41,12 +41,8 @@ static const struct rule {
 } rules[] = {
     {"best", 1, DENSE_FACTOR, "dense",
      "keys are close together: a bit for each value takes the place of a search"},
-    {"best:updates=on", 1, DENSE_FACTOR, "dense",
-     "keys are close together: a bit for each value takes the place of a search, and a batch is merged"},
     {"best", 0, DENSE_FACTOR_GPU, "dense",
      "keys are close together: a bit for each value takes the place of a search"},
-    {"best:updates=on", 0, DENSE_FACTOR_GPU, "dense",
-     "keys are close together: a bit for each value takes the place of a search, and a batch is merged"},
     {"best:ranges=off", 0, DENSE_FACTOR_GPU, "dense",
      "keys are close together: about as fast as a hash table, in less memory"},
 };
@@ -93,8 +89,9 @@ static const char *text_of(const wishes *wanted)
  * none. */
 static const struct rule *rule_of(const wishes *wanted, int on_cpu, size_t *at, kr_spec *spec)
 {
-    const uint32_t needed = KR_CAN_POINT | (wanted->ranges ? KR_CAN_RANGE | KR_CAN_NEAREST : 0) |
-                            (wanted->updates ? KR_CAN_UPDATE : 0);
+    const uint32_t needed = KR_CAN_POINT | (wanted->ranges ? KR_CAN_RANGE | KR_CAN_NEAREST : 0);
+    if (wanted->updates) /* `dense` refuses inserts that are far from the other keys */
+        return NULL;
     for (; *at < sizeof rules / sizeof rules[0]; ++*at) {
         const struct rule *rule = &rules[*at];
         if (rule->on_cpu == on_cpu && strcmp(rule->text, text_of(wanted)) == 0 &&

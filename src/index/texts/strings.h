@@ -281,7 +281,7 @@ KR_BODY int kr_strings_seem_equal(kr_strings_text a, kr_strings_text b)
 /* The low and the high half of the product, folded. */
 KR_BODY uint64_t kr_strings_fold(uint64_t a, uint64_t b)
 {
-    return a * b ^ kr_quotient_high64(a, b);
+    return a * b ^ kr_product_high64(a, b);
 }
 
 /* The hash of a text under two secret numbers. Each word is multiplied by a secret: with one that is known,

@@ -26,6 +26,7 @@ static void open_deletion(kr_work *work, kr_table *table, deletion *d)
 {
     *d = (deletion){.work = work, .table = table, .n_words = kr_scans_bitmap_words(table->n_rows)};
     d->held = kr_table_nbytes(table);
+    kr_users_take(table->device, &table->users, work->stream); /* scans read the bitmap of rows */
     kr_work_peak_begin(work, &d->peak);
     kr_stopwatch_start(&d->watch, table->device, work->stream);
     work->watch = &d->watch;
@@ -82,7 +83,6 @@ static void delete_doomed(deletion *d, uint64_t *n_deleted)
     if (!kr_work_goes_on(work))
         return;
     if (count) {
-        kr_users_take(table->device, &table->users, work->stream); /* scans read the bitmap */
         kr_selected_clear(work, table->alive.data, d->doomed, d->n_words);
         kr_work_sync(work);
     }

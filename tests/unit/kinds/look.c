@@ -87,7 +87,7 @@ static void takes_dense_up_to_a_spread(void **state)
     const kr_column column = column_of(KR_U32, N);
     spread(15);
     expect("best", &column, "dense");
-    expect("best:updates=on", &column, "dense");
+    expect("best:updates=on", &column, "pivot");
     spread(3);
     expect("best:ranges=off", &column, "hash");
     expect("best:updates=on,ranges=off", &column, "hash");

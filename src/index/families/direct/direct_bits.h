@@ -20,7 +20,7 @@ KR_BODY kr_key direct_quotient(const direct_view *v, kr_key above)
 #if KR_KEY_BITS == 32
     const kr_key high = (kr_key)((uint64_t)above * (uint32_t)v->magic >> 32);
 #else
-    const kr_key high = kr_quotient_high64(above, v->magic);
+    const kr_key high = kr_product_high64(above, v->magic);
 #endif
     return (((above - high) >> 1) + high) >> v->shift;
 }

@@ -63,11 +63,9 @@ static void replace(kr_work *w, direct_index *index, const kr_sorted *sorted)
     *index = made;
 }
 
-static void update(kr_work *w, void *self, const kr_update *job)
+static void next(kr_work *w, const void *self, const kr_update *job, void **made)
 {
-    direct_index *index = self;
-    if (!job->delete_keys.count && !job->insert_keys.count)
-        return;
+    const direct_index *index = self;
     const kr_sorted sorted = KR_W(direct_unfold)(w, index);
     const kr_entries old =
         kr_entries_of(KR_LAYOUT_SOA, sizeof(kr_key), sorted.keys.data, sorted.rows.data, sorted.n);
@@ -75,7 +73,13 @@ static void update(kr_work *w, void *self, const kr_update *job)
     const kr_sorted merged = KR_W(kr_sorted_merge)(w, &changes, &old);
     kr_changes_give(w, &changes);
     KR_W(direct_unfold_give)(w, index, &sorted);
-    replace(w, index, &merged);
+    direct_index changed = KR_W(direct_make)(w, &index->spec, &merged, 0, index);
+    direct_index *later = kr_work_object(w, sizeof *later, "an index");
+    if (!later)
+        return;
+    KR_W(direct_keep)(w, &changed);
+    *later = changed;
+    *made = later;
 }
 
 static void set_keys(kr_work *w, void *self, const kr_set_keys *job)
@@ -188,6 +192,6 @@ const kr_family_ops KR_W(direct_ops) = {
     .touches = touches,
     .program = &KR_W(direct_point),
     .set_keys = set_keys,
-    .update = update,
+    .next = next,
     .image = image,
 };
