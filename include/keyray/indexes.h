@@ -293,6 +293,8 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  * - `dense`: its rows as sorted keys and row ids, twice, the sorted batch as above, and the new bits.
  * - `btree`: up to 24 bytes for each leaf and the sorted batch, or, when it makes all leaves anew, their
  *   entries twice.
+ * - `array`, `pivot`, `btree` that keep no row ids, as keys ascended: 4 bytes for each row while the call
+ * runs; for good where the order breaks, and in `btree` with the first change in its leaves.
  * - `hash`, `chain`: the sorted batch, 16 bytes for each inserted key and 8 for each deleted one, and what
  *   more rows and nodes need; when they make the table anew, all entries twice and a second table.
  * - `cgrx:updates=on`: the sorted batch, 24 bytes for each list and 4 for each node; where it rebuilds the

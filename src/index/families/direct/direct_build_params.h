@@ -9,12 +9,11 @@ typedef struct direct_params {
     direct_view view;
     kr_key *keys;     /* sorted codes, with those that repeat; or the distinct ones */
     kr_key *all;      /* codes of all rows, to be written */
-    uint32_t *rows;   /* to be written */
     uint64_t *counts; /* of each block: distinct keys, then those of blocks before; NULL: no key repeats */
     uint64_t *found;  /* DIRECT_FOUND_* */
     uint32_t bits, reserved; /* of parts */
 } direct_params;
-kr_assert_size(direct_params, 128);
+kr_assert_size(direct_params, 120);
 
 enum {
     DIRECT_FOUND_REST,  /* the largest rest of a code above the lowest, divided by the step */

@@ -178,16 +178,13 @@ kr_sorted KR_W(direct_unfold)(kr_work *w, const direct_index *index)
     kr_sorted made = {.n = v->n, .lowest = v->lowest, .highest = v->lowest + v->span};
     p.all = kr_work_take(w, v->n * sizeof *p.all, "keys of rows");
     p.keys = v->starts ? kr_work_take(w, v->n_keys * sizeof *p.keys, "distinct keys") : p.all;
-    p.rows = v->rows ? v->rows : kr_work_take(w, (uint64_t)v->n * sizeof *p.rows, "numbers of rows");
     kr_work_run(w, &KR_W(direct_list), &p, v->n_blocks);
     if (v->starts) {
         kr_work_run(w, &KR_W(direct_repeat), &p, v->n);
         kr_work_give(w, p.keys);
     }
-    if (!v->rows)
-        kr_work_run(w, &KR_W(direct_number), &p, v->n);
     made.keys.data = p.all;
-    made.rows.data = p.rows;
+    made.rows = v->rows ? (kr_buffer){.data = v->rows} : kr_sorted_number(w, v->first_row, v->n);
     return made;
 }
 

@@ -123,12 +123,6 @@ KR_BODY void direct_repeat_key(const direct_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(direct_repeat, direct_params, direct_repeat_key);
 
-KR_BODY void direct_number_row(const direct_params *p, uint64_t i)
-{
-    p->rows[i] = p->view.first_row + (uint32_t)i;
-}
-KR_MAP_PROGRAM(direct_number, direct_params, direct_number_row);
-
 /* The keys that cut an index in parts (kr_ordered_ops.cuts). */
 KR_BODY void direct_cut(const direct_params *p, uint64_t part)
 {
