@@ -133,6 +133,8 @@ def made_up(claim):
     flat = {name: series_like(value, 1) for name, value in claim["ours"].items()}
     for (name, value), power, step in itertools.product(claim["ours"].items(), range(-80, 81), (1, 1.2, 1 / 1.2)):
         yield {**flat, name: series_like(value, 10 ** (power / 20), step)}
+    for odd, factor in itertools.product((0, 1), (0.1, 0.5, 0.9, 1.1, 2, 10)):  # rules of several pairs of figures
+        yield {name: series_like(value, factor if i % 2 == odd else 1) for i, (name, value) in enumerate(claim["ours"].items())}
     for rule in claim["rules"]:
         paper = rule.get("paper", rule.get("bound"))
         if paper is not None and str(rule["of"]) in claim["ours"]:
@@ -161,7 +163,7 @@ def papers():
 def broken_files():
     """A file that is not whole is refused, with the place."""
     text = (claims.HERE / "lightweight.toml").read_text()
-    for old, new, said in (('form = "more"', 'form = "mor"', "form 'mor'"), ('run = "h200-ea9a3e2"', 'run = "h300"', "no run 'h300'"),
+    for old, new, said in (('form = "more"', 'form = "mor"', "form 'mor'"), ('run = "h100-d5085dc"', 'run = "h300"', "no run 'h300'"),
                            ('where = "Figure 1(a)"\n', '', "has no where"), ('size = "any"', 'size = "some"', "size 'some'")):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "lightweight.toml"
