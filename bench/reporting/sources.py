@@ -45,6 +45,7 @@ def read_json(path):
 
 REPORT = ("operation", "device", "description", "driver", "version", "commit", "repeat", "runs")
 RUN = ("spec", "workload", "seconds", "checked")
+WITHOUT_INDEX = ("loads",)  # operations whose runs have no spec: their own name stands for it
 
 
 def check_report(report):
@@ -57,6 +58,8 @@ def check_report(report):
     if not report["runs"]:
         raise Broken("has no run")
     for run in report["runs"]:
+        if report["operation"] in WITHOUT_INDEX:
+            run.setdefault("spec", report["operation"])
         lacks = [name for name in RUN if name not in run]
         if lacks == ["checked"]:
             raise Broken(f"has answers of {run['spec']} that were not checked; they may be wrong")
@@ -81,7 +84,7 @@ def head_of(report, command="", began="", call=""):
 def with_time(run, seconds):
     """The run as if this repetition were all."""
     factor = run["seconds"]["median"] / seconds
-    rates = {name: run[name] * factor for name in ("per_second", "per_second_per_byte") if name in run}
+    rates = {name: run[name] * factor for name in ("per_second", "per_second_per_byte", "bytes_per_second") if name in run}
     return {**run, **rates, "seconds": {"minimum": seconds, "median": seconds, "maximum": seconds}}
 
 
@@ -170,7 +173,7 @@ def panel_of(kept, panel, runs, heads, notes):
                 if cell["number"] >= len(file["report"]["runs"]):
                     raise Broken(f"run {cell['run']} has only {len(file['report']['runs'])} specs: it ran again with others")
                 run = file["report"]["runs"][cell["number"]]
-                if cell.get("spec") != run["spec"]:
+                if (cell.get("spec") or file["report"]["operation"]) != run["spec"]:
                     raise Broken(f"run {cell['run']} has another index there: it ran again")
                 made["run"] = place_of(head_of(file["report"], file["command"], file.get("began", ""), file.get("call", "")), heads)
                 made["values"] = {column.title: values for column in panel.columns

@@ -74,6 +74,14 @@ class Reports(Case):
         self.refused(self.write("a.json", {"some": "thing"}), "no report")
         self.refused(self.write("b.json", [1, 2]), "no report")
 
+    def test_loads_without_an_index(self):
+        loads = run_of("", [0.001, 0.0011, 0.0012], group=4)
+        del loads["spec"]
+        results, troubles = sources.collect([self.write("a.json", report_of(loads, operation="loads"))])
+        self.assertEqual(troubles, [])
+        self.assertEqual(results[0]["panels"][0]["cells"][0]["series"], "loads")
+        self.refused(self.write("b.json", report_of(loads)), "without spec")
+
     def test_older(self):
         old = report_of(ARRAY)
         del old["commit"]
