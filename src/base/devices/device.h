@@ -177,8 +177,8 @@ static inline void kr_buffer_release(kr_device *owner, kr_buffer *buffer, kr_str
 /* Several objects may hold something together, which none of them changes: the last to let go releases it. */
 typedef struct kr_holders {
     _Atomic uint32_t n;
-    _Atomic uint64_t used; /* of memory: bytes from its start that a holder has written, or is about to; of a
-                              life: 1 when it is over */
+    _Atomic uint32_t is_over; /* of the life of an object: 1 when it has ended */
+    _Atomic uint64_t used;    /* of memory: bytes from its start that a holder has written, or is about to */
 } kr_holders;
 /* One more holder of what *holders counts, which is made with the first call. Threads may share at the same
  * time; who lets go has no other holder's object. */
@@ -189,12 +189,12 @@ int kr_holders_leave(kr_holders **holders);
 static inline void kr_holders_end(kr_holders **life)
 {
     if (*life)
-        atomic_store(&(*life)->used, 1);
+        atomic_store(&(*life)->is_over, 1);
     (void)kr_holders_leave(life);
 }
 static inline int kr_holders_are_over(const kr_holders *life)
 {
-    return life && atomic_load(&((kr_holders *)life)->used);
+    return life && atomic_load(&((kr_holders *)life)->is_over);
 }
 
 /* 1: others hold it, too. */

@@ -43,13 +43,23 @@ static void read_again(kr_image *image, const kr_field *field, void *to)
     memcpy(to, field->data, field->value);
 }
 
-kr_image_source kr_image_again(const kr_image *saved, const char *name)
+void kr_image_copy(kr_work *work, void (*walk)(kr_image *image, void **self, void *ctx), void *ctx,
+                   void **self, void **made)
 {
-    return (kr_image_source){.fields = saved->list.fields,
-                             .n = saved->list.n,
-                             .name = name,
-                             .fill = fill_again,
-                             .read = read_again};
+    kr_image from = kr_image_to_save(work);
+    walk(&from, self, ctx);
+    const kr_image_source source = {.fields = from.list.fields,
+                                    .n = from.list.n,
+                                    .name = "the older version",
+                                    .fill = fill_again,
+                                    .read = read_again};
+    kr_image to = kr_image_to_load(work, &source);
+    if (kr_work_goes_on(work))
+        walk(&to, made, ctx);
+    kr_image_end(&to);
+    kr_image_end(&from);
+    if (!kr_work_goes_on(work))
+        kr_work_finish(work);
 }
 
 /* ---- Names ------------------------------------------------------------------------------------ */

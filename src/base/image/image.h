@@ -61,9 +61,10 @@ typedef struct kr_image_source {
 kr_image kr_image_to_save(kr_work *work);
 kr_image kr_image_to_load(kr_work *work, const kr_image_source *source);
 void kr_image_end(kr_image *image);
-/* What a walk that saves has noted, to be loaded from where it lies: a copy. It ends after the one that
- * loads. */
-kr_image_source kr_image_again(const kr_image *saved, const char *name);
+/* A second structure, *made, with what `walk` finds in *self. After a failure *made is NULL or half filled,
+ * and the work has ended, as texts and numbers of a structure that failed may be gone with the walks. */
+void kr_image_copy(kr_work *work, void (*walk)(kr_image *image, void **self, void *ctx), void *ctx,
+                   void **self, void **made);
 /* A whole OWN: `walk` is called twice, so that there are copies of all that is borrowed before any is used. A
  * failure leaves the structure as it was. */
 void kr_image_own(kr_work *work, void (*walk)(kr_image *image, void *ctx), void *ctx);

@@ -4,23 +4,19 @@
 
 /* ---- Copies of structures --------------------------------------------------------------------- */
 
+static void walk(kr_image *image, void **self, void *ctx)
+{
+    const kr_index *index = ctx;
+    const kr_image_of of = {.spec = &index->spec, .type = (uint32_t)index->info.type};
+    index->ops->image(image, &of, self);
+}
+
 void kr_index_version_copy(kr_work *w, kr_index *index)
 {
-    const kr_image_of of = {.spec = &index->spec, .type = (uint32_t)index->info.type};
     void *made = NULL;
     if (!index->is_lent || !kr_work_goes_on(w))
         return;
-    kr_image from = kr_image_to_save(w);
-    index->ops->image(&from, &of, &index->self);
-    const kr_image_source source = kr_image_again(&from, "the older version");
-    kr_image to = kr_image_to_load(w, &source);
-    if (kr_work_goes_on(w))
-        index->ops->image(&to, &of, &made);
-    kr_image_end(&to);
-    kr_image_end(&from);
-    /* Texts and numbers of a failure's structure may be gone with the list, so nothing may run on. */
-    if (!kr_work_goes_on(w))
-        kr_work_finish(w);
+    kr_image_copy(w, walk, index, &index->self, &made);
     if (!made)
         return;
     index->self = made;

@@ -112,27 +112,23 @@ void kr_table_version_leave_names(kr_table *table)
 
 /* ---- A structure of its own ------------------------------------------------------------------- */
 
+static void walk(kr_image *image, void **self, void *ctx)
+{
+    const kr_table *table = ctx;
+    const kr_table_build build = kr_table_build_of(table, table->columns, table->n_rows);
+    table->ops->image(image, &build, self);
+}
+
 void kr_table_version_part(kr_work *work, kr_table *table)
 {
-    const kr_table_build build = kr_table_build_of(table, table->columns, table->n_rows);
     void *made = NULL;
     if (!kr_holders_are_many(table->self_holders) || !kr_work_goes_on(work))
         return;
-    kr_image from = kr_image_to_save(work);
-    table->ops->image(&from, &build, &table->self);
-    const kr_image_source source = kr_image_again(&from, "the older version");
-    kr_image to = kr_image_to_load(work, &source);
-    if (kr_work_goes_on(work))
-        table->ops->image(&to, &build, &made);
-    kr_image_end(&to);
-    kr_image_end(&from);
+    kr_image_copy(work, walk, table, &table->self, &made);
     if (kr_work_goes_on(work)) {
         kr_table_version_leave(table, work->stream);
         table->self = made;
         kr_work_lap(work, "copy");
-        return;
-    }
-    kr_work_finish(work);
-    if (made)
+    } else if (made)
         table->ops->destroy(table->device, made, work->stream);
 }
