@@ -51,6 +51,7 @@
 /* For data that no thread writes while the program runs: loads through the read-only cache. */
 #define kr_load(pointer) __ldg(pointer)
 #define kr_prefetch(pointer) ((void)(pointer))
+#define kr_prefetch_write(pointer) ((void)(pointer))
 /* Two words at a multiple of 16 bytes, in one access. */
 #define kr_load_pair(pointer, pair)                                     \
     do {                                                                \
@@ -146,6 +147,7 @@ KR_BODY float kr_bits_f32(uint32_t bits)
 
 #define kr_load(pointer) (*(pointer))
 #define kr_prefetch(pointer) __builtin_prefetch((pointer), 0, 3)
+#define kr_prefetch_write(pointer) __builtin_prefetch((pointer), 1, 3)
 #define kr_load_pair(pointer, pair) ((pair)[0] = (pointer)[0], (pair)[1] = (pointer)[1])
 #define kr_copy_bytes(to, from, nbytes) __builtin_memcpy((to), (from), (nbytes))
 #define kr_load_once(pointer) (*(pointer))

@@ -1,8 +1,12 @@
 #include "index/kinds/look.h"
-#include "index/kinds/look_body.h"
+#include "base/key/key.h"
+#include "base/program/program.h"
+#include "index/kinds/look_params.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+KR_PROGRAM_DECLARE(look_keys);
 
 static int is_float(uint32_t type)
 {

@@ -30,14 +30,7 @@ void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream)
     sorted->n = 0;
 }
 
-/* The rows of a column and their codes or hashes, in the order of the list. */
-typedef struct listed_keys {
-    kr_row_list list;
-    const void *keys;
-    void *made; /* NULL: `keys` is the column itself, or where the caller wants hashes */
-} listed_keys;
-
-static void encode_keys(kr_work *w, const kr_build *build, listed_keys *l)
+static void encode_keys(kr_work *w, const kr_build *build, kr_coded *l)
 {
     const kr_type type = build->keys.type;
     l->keys = build->keys.data;
@@ -50,7 +43,7 @@ static void encode_keys(kr_work *w, const kr_build *build, listed_keys *l)
 }
 
 /* Into `to`, or where codes were made, or into memory of their own. */
-static void mix(kr_work *w, const kr_build *build, uint64_t seed, void *to, listed_keys *l)
+static void mix(kr_work *w, const kr_build *build, uint64_t seed, void *to, kr_coded *l)
 {
     const uint32_t bits = kr_type_key_bits(build->keys.type);
     if (!to && !l->made)
@@ -60,9 +53,9 @@ static void mix(kr_work *w, const kr_build *build, uint64_t seed, void *to, list
     kr_mix_codes(w, &job);
 }
 
-static listed_keys prepare(kr_work *w, const kr_build *build, const uint64_t *seed, void *to)
+static kr_coded prepare(kr_work *w, const kr_build *build, const uint64_t *seed, void *to)
 {
-    listed_keys l = {.list = kr_sorted_rows_make(w, build)};
+    kr_coded l = {.list = kr_sorted_rows_make(w, build)};
     encode_keys(w, build, &l);
     if (seed)
         mix(w, build, *seed, to, &l);
@@ -70,10 +63,15 @@ static listed_keys prepare(kr_work *w, const kr_build *build, const uint64_t *se
     return l;
 }
 
-static void give_keys(kr_work *w, const listed_keys *l)
+void kr_sorted_codes_give(kr_work *w, const kr_coded *l)
 {
     kr_work_give(w, l->made);
     kr_sorted_rows_give(w, &l->list);
+}
+
+kr_coded kr_sorted_codes(kr_work *w, const kr_build *build)
+{
+    return prepare(w, build, NULL, NULL);
 }
 
 /* ---- Columns that are in order already -------------------------------------------------------- */
@@ -122,7 +120,7 @@ typedef struct column_order {
 } column_order;
 
 /* A host device waits for nothing when it reads; elsewhere the sort is enqueued meanwhile. */
-static column_order look_at_column(kr_work *w, const kr_build *build, const listed_keys *l)
+static column_order look_at_column(kr_work *w, const kr_build *build, const kr_coded *l)
 {
     const uint32_t bits = kr_type_key_bits(build->keys.type);
     column_order order = {look_at_order(w, l->keys, bits, l->list.rows, l->list.n), {1, 1}};
@@ -139,7 +137,7 @@ static int is_clustered(const column_order *order)
 /* ---- Sorting ---------------------------------------------------------------------------------- */
 
 /* Hashes differ in all of their bits. */
-static kr_sorted sort_listed(kr_work *w, const kr_build *build, const listed_keys *l, int hashed)
+static kr_sorted sort_listed(kr_work *w, const kr_build *build, const kr_coded *l, int hashed)
 {
     const uint32_t bits = kr_type_key_bits(build->keys.type);
     const kr_sorted made = kr_sorted_take(w, l->list.n, bits);
@@ -159,7 +157,7 @@ static kr_sorted sort_listed(kr_work *w, const kr_build *build, const listed_key
 }
 
 /* The keys ascend, so they are only copied. `clustered`: without row ids. */
-static kr_sorted copy_listed(kr_work *w, const kr_build *build, const listed_keys *l, int clustered)
+static kr_sorted copy_listed(kr_work *w, const kr_build *build, const kr_coded *l, int clustered)
 {
     const uint64_t n = l->list.n, nbytes = n * (kr_type_key_bits(build->keys.type) / 8);
     kr_sorted made = {.keys = kr_work_buffer(w, nbytes, "sorted keys", NULL), .n = n};
@@ -175,22 +173,23 @@ static kr_sorted copy_listed(kr_work *w, const kr_build *build, const listed_key
     return made;
 }
 
-/* In the order of keys; without row ids where `clustered` allows it and that is known at once. */
-static kr_sorted sort_codes(kr_work *w, const kr_build *build, int clustered, column_order *order)
+/* In the order of keys, of which nothing is left; without row ids where `clustered` allows it and that is
+ * known at once. */
+static kr_sorted sort_codes(kr_work *w, const kr_build *build, const kr_coded *l, int clustered,
+                            column_order *order)
 {
-    const listed_keys l = prepare(w, build, NULL, NULL);
     const int is_host = w->device->ops->is_host;
     kr_sorted made;
     *order = (column_order){.counters = NULL};
     if (clustered || is_host)
-        *order = look_at_column(w, build, &l);
+        *order = look_at_column(w, build, l);
     if (!is_host || order->found[ORDER_FALLS])
-        made = sort_listed(w, build, &l, 0);
+        made = sort_listed(w, build, l, 0);
     else
-        made = copy_listed(w, build, &l, clustered && is_clustered(order));
-    if (made.n && !made.rows.data && l.list.rows && kr_work_goes_on(w))
-        kr_work_copy(w, &made.first_row, l.list.rows, sizeof made.first_row);
-    give_keys(w, &l);
+        made = copy_listed(w, build, l, clustered && is_clustered(order));
+    if (made.n && !made.rows.data && l->list.rows && kr_work_goes_on(w))
+        kr_work_copy(w, &made.first_row, l->list.rows, sizeof made.first_row);
+    kr_sorted_codes_give(w, l);
     kr_work_lap(w, "sort");
     return made;
 }
@@ -199,27 +198,28 @@ kr_sorted kr_sorted_sort(kr_work *w, const kr_build *build, const uint64_t *seed
 {
     column_order order;
     if (!seed) {
-        const kr_sorted sorted = sort_codes(w, build, 0, &order);
+        const kr_coded codes = kr_sorted_codes(w, build);
+        const kr_sorted sorted = sort_codes(w, build, &codes, 0, &order);
         kr_work_give(w, order.counters);
         return sorted;
     }
-    const listed_keys l = prepare(w, build, seed, NULL);
+    const kr_coded l = prepare(w, build, seed, NULL);
     const kr_sorted made = sort_listed(w, build, &l, 1);
-    give_keys(w, &l);
+    kr_sorted_codes_give(w, &l);
     kr_work_lap(w, "sort");
     return made;
 }
 
 void kr_sorted_list(kr_work *w, const kr_build *build, uint64_t seed, kr_listed *listed)
 {
-    const listed_keys l = prepare(w, build, &seed, listed->keys);
+    const kr_coded l = prepare(w, build, &seed, listed->keys);
     const number_params number = {listed->rows, 0};
     listed->n = l.list.n;
     if (l.list.rows)
         kr_work_copy(w, listed->rows, l.list.rows, l.list.n * sizeof(uint32_t));
     else
         kr_work_run(w, &sorted_number_rows, &number, l.list.n);
-    give_keys(w, &l);
+    kr_sorted_codes_give(w, &l);
 }
 
 /* Little-endian: a u32 code lands in the low half. */
@@ -255,10 +255,10 @@ static void look_at_keys(kr_work *w, const kr_build *build, kr_sorted *sorted, c
         *build->is_unique = kr_work_goes_on(w) && !repeats;
 }
 
-static kr_sorted build_sorted(kr_work *w, const kr_build *build, int clustered)
+static kr_sorted build_sorted(kr_work *w, const kr_build *build, const kr_coded *codes, int clustered)
 {
     column_order order;
-    kr_sorted made = sort_codes(w, build, clustered, &order);
+    kr_sorted made = sort_codes(w, build, codes, clustered, &order);
     if (made.n)
         look_at_keys(w, build, &made, &order);
     kr_work_give(w, order.counters);
@@ -272,12 +272,19 @@ static kr_sorted build_sorted(kr_work *w, const kr_build *build, int clustered)
 
 kr_sorted kr_sorted_build(kr_work *w, const kr_build *build)
 {
-    return build_sorted(w, build, 0);
+    const kr_coded codes = kr_sorted_codes(w, build);
+    return build_sorted(w, build, &codes, 0);
 }
 
 kr_sorted kr_sorted_build_clustered(kr_work *w, const kr_build *build)
 {
-    return build_sorted(w, build, 1);
+    const kr_coded codes = kr_sorted_codes(w, build);
+    return build_sorted(w, build, &codes, 1);
+}
+
+kr_sorted kr_sorted_build_codes(kr_work *w, const kr_build *build, const kr_coded *codes)
+{
+    return build_sorted(w, build, codes, 0);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -285,20 +292,13 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Follows kr_sorted_rows_make, encode_keys and kr_sorted_sort allocation by allocation. */
-void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate)
+/* Follows kr_sorted_rows_make and encode_keys allocation by allocation. */
+uint64_t kr_sorted_estimate_codes(const kr_shape *shape, uint64_t *peak_nbytes)
 {
     static const uint32_t given; /* only whether rows_in is NULL matters */
-    const uint64_t n = shape->count, ids = n * sizeof(uint32_t);
-    const uint32_t bits = kr_type_key_bits(shape->type);
-    const uint64_t keys = n * (bits / 8), counters = 16, found = 64;
-    const int listed = shape->has_validity || shape->has_row_ids;
+    const uint64_t n = shape->count, ids = n * sizeof(uint32_t), counters = 16;
     const kr_sort flags = {.key_bits = 32, .end_bit = 1, .n = n};
     const kr_sort order = {.key_bits = 32, .end_bit = 32, .n = n, .rows_in = &given};
-    const kr_sort main = {.key_bits = bits,
-                          .end_bit = kr_type_significant_bits(shape->type),
-                          .n = n,
-                          .rows_in = listed ? &given : NULL};
     uint64_t peak = 0, kept = 0;
     if (shape->has_validity) {
         peak = 3 * ids + kr_device_sort_temp(shape->device, &flags) + counters;
@@ -309,9 +309,26 @@ void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate)
         peak = larger(peak, held + 2 * ids + kr_device_sort_temp(shape->device, &order));
         kept = 2 * ids;
     }
-    if (listed || (shape->type != KR_U32 && shape->type != KR_U64))
-        kept += keys;
+    if (kept || (shape->type != KR_U32 && shape->type != KR_U64))
+        kept += n * (kr_type_key_bits(shape->type) / 8);
+    *peak_nbytes = larger(peak, kept);
+    return kept;
+}
+
+/* The same of kr_sorted_sort. */
+void kr_sorted_estimate(const kr_shape *shape, kr_need *estimate)
+{
+    static const uint32_t given;
+    const uint64_t n = shape->count, ids = n * sizeof(uint32_t), found = 64;
+    const uint32_t bits = kr_type_key_bits(shape->type);
+    const uint64_t keys = n * (bits / 8);
+    const kr_sort sort = {.key_bits = bits,
+                          .end_bit = kr_type_significant_bits(shape->type),
+                          .n = n,
+                          .rows_in = shape->has_validity || shape->has_row_ids ? &given : NULL};
+    uint64_t peak = 0;
+    const uint64_t kept = kr_sorted_estimate_codes(shape, &peak);
     estimate->footprint_nbytes = keys + ids;
     estimate->peak_nbytes =
-        larger(peak, kept + keys + ids + found + kr_device_sort_temp(shape->device, &main));
+        larger(peak, kept + keys + ids + found + kr_device_sort_temp(shape->device, &sort));
 }

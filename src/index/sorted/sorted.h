@@ -6,6 +6,7 @@
 
 #include "index/kinds/family.h"
 #include "index/sorted/entries.h"
+#include "index/sorted/rows.h"
 
 typedef struct kr_sorted {
     kr_buffer keys; /* uint32_t or uint64_t[n] */
@@ -26,6 +27,21 @@ void kr_sorted_release(kr_device *device, kr_sorted *sorted, kr_stream *stream);
 kr_sorted kr_sorted_build(kr_work *work, const kr_build *build);
 /* The same for families that need no row ids where these are consecutive. */
 kr_sorted kr_sorted_build_clustered(kr_work *work, const kr_build *build);
+
+/* What is sorted: the rows of a column without NULLs, in ascending order of their row ids, and their codes.
+ */
+typedef struct kr_coded {
+    kr_row_list list;
+    const void *keys; /* codes, or hashes */
+    void *made;       /* NULL: `keys` is the column itself, or where the caller wants hashes */
+} kr_coded;
+kr_coded kr_sorted_codes(kr_work *work, const kr_build *build);
+void kr_sorted_codes_give(kr_work *work, const kr_coded *codes);
+/* kr_sorted_build from there on; gives the codes back. */
+kr_sorted kr_sorted_build_codes(kr_work *work, const kr_build *build, const kr_coded *codes);
+/* Bytes of kr_sorted_codes; *peak_nbytes: the most while it makes them. */
+uint64_t kr_sorted_estimate_codes(const kr_shape *shape, uint64_t *peak_nbytes);
+
 /* Row ids first, first + 1, ... in memory of the work. */
 kr_buffer kr_sorted_number(kr_work *work, uint32_t first, uint64_t n);
 /* The row id of the first entry, if those of all n are consecutive; else KR_NO_ROW. Blocks. */

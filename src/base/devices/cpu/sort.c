@@ -13,9 +13,9 @@ static uint32_t threads_for(kr_device *device, const kr_sort *sort)
 
 uint64_t kr_cpu_sort_temp(kr_device *device, const kr_sort *sort)
 {
-    const uint32_t threads = threads_for(device, sort);
-    return sort->key_bits == 32 ? kr_cpu_sort_temp_u32(threads, sort->n)
-                                : kr_cpu_sort_temp_u64(threads, sort->n);
+    const uint32_t threads = threads_for(device, sort), bits = sort->end_bit - sort->first_bit;
+    return sort->key_bits == 32 ? kr_cpu_sort_temp_u32(threads, sort->n, bits)
+                                : kr_cpu_sort_temp_u64(threads, sort->n, bits);
 }
 
 kr_status kr_cpu_sort_pairs(kr_device *device, const kr_sort *sort, void *temp, uint64_t temp_nbytes,

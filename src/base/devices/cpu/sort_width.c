@@ -141,10 +141,12 @@ static void copy_part(const region *from, const region *to, uint64_t begin, uint
             to->rows[i] = (uint32_t)i;
 }
 
-/* Stops at the first key that is out of order, usually soon. */
+/* Stops at the first key that is out of order, usually soon. Without bits all keys are equal. */
 static int in_order(const part *job)
 {
     const word *keys = job->from->keys, wanted = bits_below(job->end_bit) & ~bits_below(job->first_bit);
+    if (!wanted)
+        return 1;
     for (uint64_t i = job->begin + 1; i < job->end; ++i)
         if ((keys[i - 1] & wanted) > (keys[i] & wanted))
             return 0;
@@ -539,16 +541,18 @@ static void *carve(uintptr_t *at, uint64_t n, uint64_t each)
     return memory;
 }
 
-/* Lays out the scratch memory for sort->n pairs from `temp` on, and returns how much it takes. */
-static uint64_t lay_out(sorter *sort, uint32_t threads, uintptr_t temp)
+/* Lays out the scratch memory for sort->n pairs and so many bits from `temp` on, and returns how much it
+ * takes. Bits of one partition go from the input to the output. */
+static uint64_t lay_out(sorter *sort, uint32_t threads, uint32_t bits, uintptr_t temp)
 {
     const uint64_t n = sort->n, leaf = n < LEAF ? (n + 511) / 512 * 512 : LEAF, most = 1 + n / LEAF;
+    const int moves_twice = n > LEAF && choose_digit(n, KR_KEY_BITS) < bits;
     uintptr_t at = temp;
     worker one;
     sort->threads = threads < most ? threads : (uint32_t)most;
     sort->buckets = n > LEAF ? 1u << choose_digit(n, KR_KEY_BITS) : 0;
-    sort->temp.keys = carve(&at, n > LEAF ? n : 0, sizeof(word));
-    sort->temp.rows = carve(&at, n > LEAF ? n : 0, sizeof(uint32_t));
+    sort->temp.keys = carve(&at, moves_twice ? n : 0, sizeof(word));
+    sort->temp.rows = carve(&at, moves_twice ? n : 0, sizeof(uint32_t));
     sort->workers = carve(&at, sort->threads, sizeof one);
     for (uint32_t i = 0; i < sort->threads; ++i) {
         one.lines = carve(&at, sort->buckets, sizeof *one.lines);
@@ -562,10 +566,10 @@ static uint64_t lay_out(sorter *sort, uint32_t threads, uintptr_t temp)
     return at - temp;
 }
 
-uint64_t KR_W(kr_cpu_sort_temp)(uint32_t threads, uint64_t n)
+uint64_t KR_W(kr_cpu_sort_temp)(uint32_t threads, uint64_t n, uint32_t bits)
 {
     sorter sort = {.n = n};
-    return lay_out(&sort, threads, 0) + 64;
+    return lay_out(&sort, threads, bits, 0) + 64;
 }
 
 kr_status KR_W(kr_cpu_sort)(uint32_t threads, const kr_progress *progress, const kr_sort *job, void *temp,
@@ -576,7 +580,7 @@ kr_status KR_W(kr_cpu_sort)(uint32_t threads, const kr_progress *progress, const
                    .n = job->n,
                    .progress = progress,
                    .err = err};
-    lay_out(&sort, threads, ((uintptr_t)temp + 63) / 64 * 64);
+    lay_out(&sort, threads, job->end_bit - job->first_bit, ((uintptr_t)temp + 63) / 64 * 64);
     const part all = {.sort = &sort,
                       .from = &sort.in,
                       .end = job->n,

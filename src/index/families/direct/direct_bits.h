@@ -66,6 +66,27 @@ KR_BODY uint32_t direct_look(const uint64_t words[4], uint32_t bit, uint32_t *ha
     return n + kr_popcount64(word & (((uint64_t)1 << in) - 1));
 }
 
+/* The same of a block in memory. A CPU reads the word of the bit once more, which takes fewer instructions
+ * than to choose it. */
+KR_BODY uint32_t direct_look_at(const direct_view *v, uint32_t block, uint32_t bit, uint32_t *has)
+{
+#if KR_ON_CUDA
+    uint64_t words[4];
+    direct_load_block(v, block, words);
+    return direct_look(words, bit, has);
+#else
+    /* From entry 3 - at on: all bits of the words before word `at`. */
+    static const uint64_t before[6] = {~(uint64_t)0, ~(uint64_t)0, ~(uint64_t)0, 0, 0, 0};
+    const uint64_t *words = (const uint64_t *)direct_block_at(v, block);
+    const uint32_t place = bit + 32, at = place >> 6, in = place & 63;
+    const uint64_t word = words[at], bits = (at ? word : word & 0xFFFFFFFF00000000u), *mask = before + 3 - at;
+    *has = (uint32_t)(word >> in) & 1;
+    return (uint32_t)words[0] + kr_popcount64(direct_bits_of(words, 0) & mask[0]) +
+           kr_popcount64(words[1] & mask[1]) + kr_popcount64(words[2] & mask[2]) +
+           kr_popcount64(bits & (((uint64_t)1 << in) - 1));
+#endif
+}
+
 KR_BODY uint32_t direct_count(const uint64_t words[4])
 {
     uint32_t n = 0;

@@ -22,6 +22,12 @@ void KR_W(direct_build)(kr_work *work, const kr_build *build, void **self);
  * always allowed, so that deletes are not refused; or NULL. Blocks. */
 direct_index KR_W(direct_make)(kr_work *work, const kr_spec *spec, const kr_sorted *sorted, int is_unique,
                                const direct_index *before);
+/* Bits, ranks and row ids of keys in any order, of which the view knows the lowest, the step and the number
+ * of blocks: scratch memory of the work. 0: a key is there twice, or there are too many blocks, and nothing
+ * was made. Blocks. */
+int KR_W(direct_scatter)(kr_work *work, const kr_coded *codes, direct_view *view);
+/* Its bytes, with what it makes, for up to so many blocks. */
+uint64_t KR_W(direct_scatter_estimate)(const kr_shape *shape, uint64_t n_blocks);
 void KR_W(direct_keep)(kr_work *work, direct_index *made);
 void KR_W(direct_release)(kr_device *device, direct_index *index, kr_stream *stream);
 /* The pointers of the view, from the buffers. */

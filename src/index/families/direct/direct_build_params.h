@@ -15,6 +15,24 @@ typedef struct direct_params {
 } direct_params;
 kr_assert_size(direct_params, 120);
 
+/* A spot is a block and the number of a bit in it. Bit 0 of a spot's block is 32 bits behind its rank. */
+enum { DIRECT_SPOT_BITS = 8, DIRECT_SPOT_BLOCKS_MOST = 1 << (32 - DIRECT_SPOT_BITS) };
+
+/* Of distinct keys in any order. */
+typedef struct direct_scatter_params {
+    direct_view view;
+    const kr_key *keys;      /* codes, of which spots are made */
+    uint32_t *spots;         /* of each row */
+    const uint32_t *row_ids; /* of each spot; NULL: 0, 1, 2, ... */
+    uint64_t *counts;        /* of each block: its keys, then those of blocks before */
+    uint64_t *found;         /* one counter: 1 if a key is there twice */
+    uint64_t n;              /* rows whose bits are set */
+    uint32_t part_bits;      /* spots that are equal above these bits lie side by side, in ascending order of
+                                the bits above: a part. 32: all are one part */
+    uint32_t reserved;
+} direct_scatter_params;
+kr_assert_size(direct_scatter_params, 136);
+
 enum {
     DIRECT_FOUND_REST,  /* the largest rest of a code above the lowest, divided by the step */
     DIRECT_FOUND_WRONG, /* when checking: one more than the largest block, start or row that is wrong */

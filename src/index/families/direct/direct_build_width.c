@@ -1,6 +1,7 @@
 /* From sorted rows to bits, ranks, starts and row ids, and back. */
 #include "index/families/direct/direct_build.h"
 #include "index/families/direct/direct_build_width_body.h"
+#include "index/kinds/look.h"
 
 enum { SAMPLE = 64 };
 
@@ -22,7 +23,11 @@ kr_status KR_W(direct_estimate)(const kr_shape *shape, kr_need *need, kr_error *
     const uint64_t built = sorted + bits + counts +
                            larger(n ? kr_device_scan_temp(shape->device, blocks + 1) : 0, ids) +
                            DIRECT_FOUND * sizeof(uint64_t);
-    *need = (kr_need){kept, larger(larger(need->peak_nbytes, built), kept)};
+    uint64_t listing = 0;
+    const uint64_t listed = kr_sorted_estimate_codes(shape, &listing);
+    const uint64_t scattered = listed + KR_W(direct_scatter_estimate)(shape, blocks);
+    *need =
+        (kr_need){kept, larger(larger(need->peak_nbytes, built), larger(kept, larger(listing, scattered)))};
     return KR_OK;
 }
 
@@ -97,7 +102,7 @@ static void fill(kr_work *w, direct_params *p, int is_unique)
 /* Row ids that are consecutive in the order of the keys are not kept. */
 static void number_rows(kr_work *w, direct_view *v)
 {
-    const uint32_t first = kr_sorted_first_row(w, v->rows, v->n);
+    const uint32_t first = v->rows ? kr_sorted_first_row(w, v->rows, v->n) : KR_NO_ROW;
     if (first == KR_NO_ROW)
         return;
     kr_work_give(w, v->rows);
@@ -105,24 +110,31 @@ static void number_rows(kr_work *w, direct_view *v)
     v->first_row = first;
 }
 
+/* The lowest key, the step and the number of blocks of keys in any order. Blocks. */
+static direct_params measure(kr_work *w, const kr_spec *spec, const kr_sorted *of, const direct_index *before)
+{
+    direct_params p = {.view = {.n = (uint32_t)of->n, .lowest = of->lowest, .span = of->highest - of->lowest},
+                       .keys = of->keys.data};
+    direct_set_step(&p.view, 1, KR_KEY_BITS);
+    if (!of->n || !kr_work_goes_on(w))
+        return p;
+    if (spec->options[DIRECT_OPTION_STEP] == DIRECT_STEP_AUTO)
+        find_step(w, &p);
+    const uint64_t n_blocks = direct_blocks_of(p.view.span / p.view.step);
+    if (!before || n_blocks > before->view.n_blocks)
+        KR_STEP(w, direct_check_spread(spec, of->n, p.view.span, p.view.step, w->err));
+    p.view.n_blocks = (uint32_t)n_blocks;
+    return p;
+}
+
 direct_index KR_W(direct_make)(kr_work *w, const kr_spec *spec, const kr_sorted *sorted, int is_unique,
                                const direct_index *before)
 {
     direct_index made = {.spec = *spec};
-    direct_params p = {.view = {.rows = sorted->rows.data,
-                                .n = (uint32_t)sorted->n,
-                                .lowest = sorted->lowest,
-                                .span = sorted->highest - sorted->lowest},
-                       .keys = sorted->keys.data};
-    direct_set_step(&p.view, 1, KR_KEY_BITS);
+    direct_params p = measure(w, spec, sorted, before);
+    p.view.rows = sorted->rows.data;
+    p.view.first_row = sorted->first_row;
     if (sorted->n && kr_work_goes_on(w)) {
-        if (spec->options[DIRECT_OPTION_STEP] == DIRECT_STEP_AUTO)
-            find_step(w, &p);
-        if (!before || direct_blocks_of(p.view.span / p.view.step) > before->view.n_blocks)
-            KR_STEP(w, direct_check_spread(spec, sorted->n, p.view.span, p.view.step, w->err));
-    }
-    if (sorted->n && kr_work_goes_on(w)) {
-        p.view.n_blocks = (uint32_t)direct_blocks_of(p.view.span / p.view.step);
         fill(w, &p, is_unique);
         kr_work_give(w, p.keys);
         number_rows(w, &p.view);
@@ -130,6 +142,64 @@ direct_index KR_W(direct_make)(kr_work *w, const kr_spec *spec, const kr_sorted 
     }
     made.view = p.view;
     return made;
+}
+
+/* ---- Of a column ---------------------------------------------------------------------------------- */
+
+/* Codes that ascend: they and their rows are sorted as they are. */
+static direct_index make_of_ordered(kr_work *w, const kr_spec *spec, kr_coded *codes, const kr_look *look)
+{
+    const uint32_t *rows = codes->list.rows;
+    kr_sorted sorted = {.keys.data = (void *)codes->keys,
+                        .n = codes->list.n,
+                        .lowest = look->lowest,
+                        .highest = look->highest};
+    const uint32_t first = rows ? kr_sorted_first_row(w, rows, sorted.n) : 0;
+    sorted.first_row = first;
+    if (first == KR_NO_ROW) {
+        sorted.rows = kr_work_buffer(w, sorted.n * sizeof *rows, "row ids", NULL);
+        kr_work_copy(w, sorted.rows.data, rows, sorted.n * sizeof *rows);
+    }
+    codes->made = NULL; /* direct_make gives the keys back */
+    kr_sorted_codes_give(w, codes);
+    return KR_W(direct_make)(w, spec, &sorted, (int)look->is_distinct, NULL);
+}
+
+/* Codes in any order, of which none is known to be there twice. 0: some is, or they take too many bits. */
+static int make_of_distinct(kr_work *w, const kr_spec *spec, const kr_coded *codes, const kr_look *look,
+                            direct_index *made)
+{
+    const kr_sorted of = {.keys.data = (void *)codes->keys,
+                          .n = codes->list.n,
+                          .lowest = look->lowest,
+                          .highest = look->highest};
+    direct_params p = measure(w, spec, &of, NULL);
+    if (!KR_W(direct_scatter)(w, codes, &p.view))
+        return 0;
+    kr_sorted_codes_give(w, codes);
+    number_rows(w, &p.view);
+    kr_work_lap(w, "scatter");
+    *made = (direct_index){.spec = *spec, .view = p.view};
+    return 1;
+}
+
+/* Of rows with keys and is_unique, which it sets. A sort is left to columns in which a key is there twice. */
+static direct_index make_of_column(kr_work *w, const kr_build *build)
+{
+    kr_coded codes = kr_sorted_codes(w, build);
+    const kr_column keys = {
+        .type = KR_KEY_BITS == 32 ? KR_U32 : KR_U64, .count = codes.list.n, .data = codes.keys};
+    const kr_look look = kr_look_at(w, &keys);
+    direct_index made;
+    kr_work_lap(w, "look");
+    *build->is_unique = kr_work_goes_on(w) && !look.repeats;
+    if (look.ascends)
+        return make_of_ordered(w, build->spec, &codes, &look);
+    if (look.n && !look.repeats && make_of_distinct(w, build->spec, &codes, &look, &made))
+        return made;
+    *build->is_unique = 0;
+    const kr_sorted sorted = kr_sorted_build_codes(w, build, &codes);
+    return KR_W(direct_make)(w, build->spec, &sorted, (int)*build->is_unique, NULL);
 }
 
 void KR_W(direct_keep)(kr_work *w, direct_index *made)
@@ -159,8 +229,7 @@ void KR_W(direct_build)(kr_work *w, const kr_build *build, void **self)
     kr_build of = *build;
     uint32_t is_unique = 0;
     of.is_unique = &is_unique;
-    const kr_sorted sorted = kr_sorted_build(w, &of);
-    direct_index made = KR_W(direct_make)(w, build->spec, &sorted, (int)is_unique, NULL);
+    direct_index made = make_of_column(w, &of);
     KR_W(direct_keep)(w, &made);
     if (build->is_unique)
         *build->is_unique = is_unique;
