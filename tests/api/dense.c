@@ -251,6 +251,36 @@ static void check_gap(kr_device *device)
     check_column(device, "dense:spread=4096,step=1", &c);
 }
 
+/* All values have keys, so that no block is read: once each, or several times, in any order, until a key is
+ * deleted. */
+static void check_full(kr_device *device)
+{
+    static const kr_type types[] = {KR_U8, KR_I16, KR_U32, KR_DATE32, KR_U64, KR_TIMESTAMP64};
+    static const uint64_t steps[] = {1, 7, 64};
+    for (uint64_t i = 0; i < 6 * 3 * 2; ++i) {
+        const kr_type type = types[i / 6];
+        const uint64_t step = kr_type_nbytes(type) > 2 ? steps[i / 2 % 3] : 1, times = 1 + 2 * (i % 2);
+        column c = {.type = type, .n = kr_type_nbytes(type) > 1 ? 399 : 3 * 70}, left = {.type = type};
+        static uint64_t bytes[MOST];
+        for (uint64_t k = 0; k < c.n; ++k)
+            c.values[k] = cut(type, 3 + (k * 8 % c.n) / times * step); /* 8 and n have no common divisor */
+        kr_index *index = build(device, "dense", &c, NULL);
+        check_all(index, &c);
+        left = c;
+        memset(left.values, 0xEE, sizeof left.values);
+        for (uint64_t k = 0; k < c.n; ++k)
+            left.values[k] = k && c.values[k] == c.values[1] ? UINT64_C(0xEEEEEEEEEEEEEEEE) : c.values[k];
+        const kr_column gone = {.type = type, .count = 1, .data = bytes};
+        const column one = {type, 1, {c.values[1]}}, probes = probes_of(&c);
+        store(&one, bytes);
+        if (index)
+            WORKS(kr_index_update(index, NULL, NULL, &gone, NULL, &err));
+        if (index)
+            check_points(index, &left, &probes);
+        kr_index_destroy(index);
+    }
+}
+
 static void check_rows_kept(kr_device *device)
 {
     column up = stepped(KR_U32, 10, 1, 300, 0), down = stepped(KR_U32, 10, 1, 300, 1), twice = up;
@@ -400,6 +430,7 @@ int main(void)
     check_days(device);
     check_types(device);
     check_gap(device);
+    check_full(device);
     check_rows_kept(device);
     check_spread(device);
     check_floats(device);

@@ -12,6 +12,7 @@
 #include "base/program/program.h"
 #include "index/families/direct/direct_bits.h"
 #include "index/families/direct/direct_find_params.h"
+#include "index/families/direct/direct_flight.h"
 #include "index/kinds/nearest.h"
 
 enum { DIRECT_IN_BLOCK, DIRECT_IN_STARTS, DIRECT_IN_ROWS, DIRECT_NOTHING };
@@ -60,6 +61,10 @@ KR_BODY int direct_point_aim(const direct_find_params *p, uint64_t i, direct_spo
 KR_BODY uint32_t direct_point_find(const direct_view *v, direct_spot spot, uint32_t *has)
 {
     uint64_t words[4];
+    if (v->is_full) {
+        *has = 1;
+        return spot.block * DIRECT_VALUES + spot.bit;
+    }
     direct_load_block(v, spot.block, words);
     return direct_look(words, spot.bit, has);
 }
@@ -99,41 +104,24 @@ KR_BODY void direct_point_end(const direct_find_params *p, uint64_t i, direct_po
     direct_put(p, i, s->at, s->end);
 }
 
-/* On a CPU, probes go through side by side: all of their blocks are asked for, then all of what comes next.
- */
-enum { DIRECT_FLIGHT = 64 };
-
-typedef struct direct_flight {
-    direct_spot spots[DIRECT_FLIGHT];
-    uint32_t at[DIRECT_FLIGHT], end[DIRECT_FLIGHT];
-} direct_flight;
-
+/* On a CPU (direct_flight.h). */
 KR_BODY void direct_point_fly(const direct_find_params *p, uint64_t first, uint32_t n, direct_flight *f)
 {
     const direct_view *v = &p->view;
-    const int reads_starts = v->starts && p->put.what != KR_PUT_FLAG;
-    const uint32_t *rows = p->put.what == KR_PUT_ROW ? v->rows : NULL,
-                   *next = reads_starts ? v->starts : rows;
-    for (uint32_t j = 0; j < n; ++j) {
-        f->end[j] = (uint32_t)direct_point_aim(p, first + j, &f->spots[j]);
-        kr_prefetch(direct_block_at(v, f->spots[j].block));
-    }
-    for (uint32_t j = 0; j < n; ++j) {
-        uint32_t has;
-        const uint32_t at = direct_point_find(v, f->spots[j], &has), hit = has & f->end[j];
-        f->at[j] = at & (0 - hit);
-        f->end[j] = f->at[j] + hit;
-        if (next)
-            kr_prefetch(next + f->at[j]);
-    }
-    for (uint32_t j = 0; reads_starts && j < n; ++j) {
-        f->end[j] = kr_load(v->starts + f->end[j]); /* starts[0] is 0 */
-        f->at[j] = kr_load(v->starts + f->at[j]);
-        if (rows)
-            kr_prefetch(rows + f->at[j]);
-    }
-    for (uint32_t j = 0; j < n; ++j)
-        direct_put(p, first + j, f->at[j], f->end[j]);
+    const int wants_row = p->put.what == KR_PUT_ROW;
+    direct_fly_codes(&p->batch, first, n, f);
+    direct_fly_values(v, n, f);
+    direct_fly_nulls(&p->batch, first, n, f);
+    direct_fly_ordinals(v, n, f);
+    if (v->starts && p->put.what != KR_PUT_FLAG)
+        direct_fly_starts(v, n, f);
+    if (wants_row && v->rows)
+        direct_fly_ahead(v->rows, n, f);
+    if (wants_row && !p->put.order)
+        direct_fly_rows(v, (uint32_t *)p->put.out + first, n, f);
+    else
+        for (uint32_t j = 0; j < n; ++j)
+            direct_put(p, first + j, f->at[j], f->end[j]);
 }
 
 KR_BODY void direct_point_run(const direct_find_params *p, uint64_t first, uint64_t end)

@@ -24,7 +24,8 @@ typedef struct direct_view {
     uint32_t shift;
     uint32_t n, n_keys; /* rows; distinct keys */
     uint32_t n_blocks;
-    uint32_t first_row, reserved;
+    uint32_t first_row;
+    uint32_t is_full; /* of lookups: 1: all values have keys, so that a value is an ordinal */
 } direct_view;
 kr_assert_size(direct_view, 80);
 

@@ -19,7 +19,9 @@ static void destroy(kr_device *device, void *self, kr_stream *stream)
 
 static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
-    const direct_find_params params = {job->batch, job->put, ((const direct_index *)self)->view};
+    direct_find_params params = {job->batch, job->put, ((const direct_index *)self)->view};
+    const direct_view *v = &params.view;
+    params.view.is_full = v->n && v->n_keys - 1 == v->span / v->step;
     const kr_program *program = job->batch.near.how ? &KR_W(direct_nearest)
                                 : job->batch.upper  ? &KR_W(direct_range)
                                                     : &KR_W(direct_point);
