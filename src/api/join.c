@@ -2,6 +2,7 @@
 #include "api/join.h"
 #include "api/call.h"
 #include "base/util/structs.h"
+#include "join/side.h"
 
 #include <stdlib.h>
 
@@ -333,13 +334,12 @@ kr_status kr_join_explain(kr_device *device, const char *spec, uint64_t left_row
     const kr_column left = {.count = left_rows}, right = {.count = right_rows};
     kr_join_job job = {.spec = spec, .left = &left, .right = &right};
     kr_join_info found = {.struct_size = sizeof found};
-    kr_spec chosen;
     if (!device || !info)
         return kr_fail(err, KR_ERR_ARGUMENT, "kr_join_explain: device or info is NULL");
     kr_work w = kr_work_on(device, NULL, err);
     KR_STEP(&w, kr_struct_check(&kr_struct_join_info, info, err));
     read_options(&w, options, NULL, &job);
-    kr_join_decide(&w, &job, &chosen, &found);
+    kr_join_decide(&w, &job, &found);
     if (kr_work_goes_on(&w))
         kr_struct_write(&kr_struct_join_info, &found, info);
     return kr_work_end(&w);

@@ -14,13 +14,17 @@ typedef struct kind_rates {
 static const kind_rates gpu_kinds[] = {
     {"hash", 0.078, 0.075, 220000, 0.020, 0.002}, {"chain", 0.078, 0.075, 220000, 0.020, 0.002},
     {"rx", 1.07, 0, 300000, 0.22, 0.02},          {"cgrx", 0.114, 0, 340000, 0.27, 0.02},
-    {NULL, 0.040, 0, 100000, 0.0245, 0.002}, /* all others */
+    {"dense", 0.045, 0, 100000, 0.0155, 0.0025}, /* its lookups and its build, not joins (choosing.md) */
+    {NULL, 0.040, 0, 100000, 0.0245, 0.002},     /* all others */
 };
 
 static const kind_rates cpu_kinds[] = {
     {"hash", 54, 0, 0, 16, 0},  {"chain", 54, 0, 0, 16, 0}, {"rx", 300, 0, 0, 240, 0},
-    {"cgrx", 40, 0, 0, 600, 0}, {NULL, 36, 0, 0, 29, 0},
+    {"cgrx", 40, 0, 0, 600, 0}, {"dense", 20, 0, 0, 5, 1},  {NULL, 36, 0, 0, 29, 0},
 };
+
+/* Of one thread of a CPU: a row of a right side to sort, and a left row to merge. */
+enum { SORT = 20, MERGE = 8 };
 
 /* The same for all kinds. */
 typedef struct device_rates {
@@ -107,4 +111,11 @@ kr_join_costs kr_join_cost(const kr_join_shape *shape)
     costs.left *= 1e-9;
     costs.right *= 1e-9;
     return costs;
+}
+
+int kr_join_sort_pays(const kr_join_shape *shape, const kr_kind *kind)
+{
+    const kind_rates *k = rates_of(cpu_kinds, kind->name);
+    const double indexed = build(k, shape->right) + look_up(&on_cpu, k, shape->left, shape->right, 0);
+    return SORT * (double)shape->right + MERGE * (double)shape->left < indexed;
 }

@@ -22,4 +22,8 @@ typedef struct kr_join_shape {
 
 kr_join_costs kr_join_cost(const kr_join_shape *shape);
 
+/* On a CPU, of a left side that ascends: whether the right side, which would be indexed with that kind, is
+ * sorted and merged instead. */
+int kr_join_sort_pays(const kr_join_shape *shape, const kr_kind *kind);
+
 #endif

@@ -1,11 +1,9 @@
 #include "join/join.h"
-#include "index/kinds/choose.h"
 #include "index/results/bitmap.h"
 #include "index/results/found.h"
-#include "join/cost.h"
 #include "join/covering.h"
 #include "join/partners.h"
-#include "join/sample.h"
+#include "join/side.h"
 #include "join/sort_merge.h"
 
 #include <stdio.h>
@@ -15,6 +13,8 @@
 typedef struct joining {
     kr_work *work;
     const kr_join_job *job;
+    kr_join_side side;
+    int is_looked;    /* 1: the side was decided by the columns */
     int indexes_left; /* 1: the left side is indexed, 0: the right one */
     const kr_index *index;
     kr_query query; /* over the side that is not indexed, the probing one */
@@ -288,71 +288,15 @@ static void probe(joining *j, const kr_column *lower, const kr_column *upper, kr
         find_pairs(j, join);
 }
 
-/* ---- The side to index ----------------------------------------------------------------------- */
-
-/* Each left row has a partner, as foreign keys do, unless a sample tells. Pairs are dearer where ranges are
- * indexed: if that does not pay without any, their number does not matter. */
-static kr_join_costs find_costs(kr_work *w, const kr_join_job *job, const kr_kind *kind)
-{
-    kr_join_shape shape = {.device = w->device,
-                           .kind = kind,
-                           .left = job->left->count,
-                           .right = job->right->count,
-                           .in_order = !job->unordered && kr_join_has_pairs(job->type),
-                           .is_range = (uint32_t)kr_join_has_ranges(job),
-                           .is_pairs = (uint32_t)kr_join_has_pairs(job->type)};
-    const kr_join_costs without = kr_join_cost(&shape);
-    shape.pairs = (double)job->left->count;
-    if (job->right_upper && job->left->data && shape.is_pairs && job->index_side == KR_INVERSE_AUTO &&
-        without.right < without.left)
-        kr_join_sample(w, job, &shape.pairs);
-    return kr_join_cost(&shape);
-}
-
-int kr_join_decide(kr_work *w, const kr_join_job *job, kr_spec *spec, kr_join_info *info)
-{
-    KR_STEP(w, kr_choose(w->device, job->spec, spec, NULL, w->err));
-    /* before any time is spent on a build */
-    KR_STEP(w, kr_query_check(spec->kind, kr_join_has_ranges(job), w->err));
-    KR_STEP(w, kr_spec_format(spec, info->spec, sizeof info->spec, w->err));
-    if (!kr_work_goes_on(w))
-        return 0;
-    const kr_join_costs costs = find_costs(w, job, spec->kind);
-    const int may_choose = job->index_side == KR_INVERSE_AUTO;
-    int left = may_choose ? costs.left < costs.right : job->index_side == KR_INVERSE_ON;
-    if (job->right_upper && !left) { /* ranges are found by the nearest lower bound */
-        if (may_choose)
-            left = kr_kind_check(spec->kind, KR_CAN_NEAREST, NULL) != KR_OK;
-        else
-            KR_STEP(w, kr_kind_check(spec->kind, KR_CAN_NEAREST, w->err));
-    }
-    info->cost_left = costs.left;
-    info->cost_right = costs.right;
-    snprintf(info->device, sizeof info->device, "%s", w->device->name);
-    snprintf(info->indexed, sizeof info->indexed, "%s", left ? "left" : "right");
-    return left;
-}
-
 /* ---- The whole join ---------------------------------------------------------------------------- */
 
-kr_index *kr_join_build(kr_work *w, const kr_join_job *job, const kr_spec *spec, const kr_column *indexed)
-{
-    kr_shape shape;
-    kr_index *index = NULL;
-    KR_STEP(w, kr_index_shape_make(w->device, spec, indexed, NULL, &shape, w->err));
-    KR_STEP(w, job->used_bits ? kr_index_make_narrow(w->device, spec, indexed, NULL, job->used_bits,
-                                                     w->stream, &index, w->err)
-                              : kr_index_make(w->device, spec, indexed, NULL, w->stream, &index, w->err));
-    return index;
-}
-
 /* The index of the right ranges. */
-static kr_index *build_covering(joining *j, const kr_spec *spec)
+static kr_index *build_covering(joining *j)
 {
     kr_work *w = j->work;
     const kr_column low = kr_column_bring(w, j->job->right, "a copy of the ranges");
     const kr_column high = kr_column_bring(w, j->job->right_upper, "a copy of the ranges");
-    kr_covering_build(w, spec, &low, &high, &j->covering);
+    kr_covering_build(w, &j->side.spec, &low, &high, &j->covering);
     kr_join_give_column(w, &high);
     kr_join_give_column(w, &low);
     return j->covering.index;
@@ -384,14 +328,13 @@ static void run_with_index(joining *j, kr_join *join)
 }
 
 /* Builds and probes. */
-static void run_indexed(joining *j, const kr_spec *spec, kr_join *join)
+static void run_indexed(joining *j, kr_join *join)
 {
     kr_work *w = j->work;
     const kr_join_job *job = j->job;
     const kr_column *probes = j->indexes_left ? job->right : job->left;
-    const kr_column *indexed = j->indexes_left ? job->left : job->right;
     kr_join_check_rows(w, probes, NULL, "join parts of it");
-    kr_index *made = covers(j) ? build_covering(j, spec) : kr_join_build(w, job, spec, indexed);
+    kr_index *made = covers(j) ? build_covering(j) : kr_join_build(w, job, &j->side, &join->info);
     kr_work_lap(w, "build");
     j->index = made;
     if (kr_work_goes_on(w)) {
@@ -401,21 +344,46 @@ static void run_indexed(joining *j, const kr_spec *spec, kr_join *join)
     kr_index_release(made, w->stream);
 }
 
+/* A merge that finds out that no side has to be indexed needs no look at the columns. */
+typedef struct asking {
+    joining *j;
+    kr_join_info *info;
+} asking;
+
+static void look(const asking *a)
+{
+    joining *j = a->j;
+    if (!j->is_looked)
+        kr_join_look(j->work, j->job, &j->side, a->info);
+    j->is_looked = 1;
+    j->indexes_left = j->side.is_left;
+}
+
+/* Asked about a left side that ascends and a right one that does not. */
+static int may_sort(void *ctx)
+{
+    const asking *a = ctx;
+    look(a);
+    return !a->j->indexes_left && kr_join_sort_pays(&a->j->side.shape, a->j->side.spec.kind);
+}
+
 static void run(joining *j, kr_join *join)
 {
     kr_work *w = j->work;
     kr_stopwatch watch;
-    kr_spec spec;
+    asking a = {j, &join->info};
     if (j->job->right_index) {
         run_with_index(j, join);
         return;
     }
-    j->indexes_left = kr_join_decide(w, j->job, &spec, &join->info);
+    j->side = kr_join_decide(w, j->job, &join->info);
     if (!kr_work_goes_on(w))
         return;
     kr_join_watch(w, &watch);
-    if (!kr_join_sort_merge(w, j->job, !j->indexes_left, join))
-        run_indexed(j, &spec, join);
+    if (!kr_join_sort_merge(w, j->job, may_sort, &a, join)) {
+        look(&a);
+        run_indexed(j, join);
+    }
     kr_join_unwatch(w, join);
 }
 

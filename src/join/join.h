@@ -4,10 +4,6 @@
 
 #include "join/groups.h"
 
-/* Fills spec, and device, indexed and the costs of *info; returns 1 if the left side is to be indexed. */
-int kr_join_decide(kr_work *work, const kr_join_job *job, kr_spec *spec, kr_join_info *info);
-/* The index of a side: destroy it. NULL after a failure. */
-kr_index *kr_join_build(kr_work *work, const kr_join_job *job, const kr_spec *spec, const kr_column *indexed);
 /* Fills join->left, right and info, and adds to its phases. Blocks. */
 void kr_join_run(kr_work *work, const kr_join_job *job, kr_join *join);
 

@@ -6,6 +6,7 @@
 #include "join/join_chunks_body.h"
 #include "join/pair_chunks.h"
 #include "join/partners.h"
+#include "join/side.h"
 
 enum { PIECE = 1 << 22, SMALLEST = 1 << 16 }; /* probing rows on the device; pairs that are only marked */
 
@@ -250,18 +251,22 @@ uint64_t kr_join_chunks_run(kr_work *w, const kr_join_job *job, uint64_t cap_nby
                             void *ctx)
 {
     const uint64_t most = chunk ? cap_nbytes / (2 * sizeof(uint32_t)) : SMALLEST;
-    kr_spec spec;
     kr_join_info info;
+    kr_join_job sided = *job;
     streaming s = {
         .work = w,
         .job = job,
         .chunks = {
             .device = w->device, .most = most < UINT32_MAX ? most : UINT32_MAX, .chunk = chunk, .ctx = ctx}};
-    s.indexes_left = kr_join_decide(w, job, &spec, &info) || job->right_upper; /* pieces of ranges */
+    if (job->right_upper) /* pieces of ranges */
+        sided.index_side = KR_INVERSE_ON;
+    kr_join_side side = kr_join_decide(w, &sided, &info);
+    kr_join_look(w, &sided, &side, &info);
+    s.indexes_left = side.is_left;
     const kr_column *indexed = s.indexes_left ? job->left : job->right;
     const kr_column *probes = s.indexes_left ? job->right : job->left;
     kr_join_check_rows(w, probes, NULL, "join parts of it");
-    s.index = kr_join_build(w, job, &spec, indexed);
+    s.index = kr_join_build(w, job, &side, &info);
     open_marks(&s, indexed->count);
     if (s.chunks.chunk || s.partners.marks)
         kr_pair_chunks_open(w, &s.chunks);

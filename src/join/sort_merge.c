@@ -14,8 +14,9 @@ typedef struct merging {
     const kr_join_job *job;
     join_merge_params params;
     uint64_t pieces;
-    int is_wide;  /* codes of 64 bits */
-    int may_sort; /* 1: a right side in no order may be sorted */
+    int is_wide;                /* codes of 64 bits */
+    int (*may_sort)(void *ctx); /* whether a right side in no order is sorted; NULL: it is not */
+    void *ctx;
     int distinct;
     kr_sorted sorted;       /* the right side, if it had to be sorted */
     uint32_t *left, *right; /* the result */
@@ -50,13 +51,14 @@ int kr_join_ascends(kr_work *w, const kr_column *column, uint64_t n, int *distin
  * Returns how many columns ascend, if a merge is worth it, else 0. */
 static uint32_t check_order(merging *m, const kr_column columns[3], uint32_t n)
 {
+    const uint32_t all = n;
     for (int whole = 0; whole < 2; ++whole)
         for (uint32_t i = 0; i < n; ++i) {
             const uint64_t rows = whole || columns[i].count < FIRST_LOOK ? columns[i].count : FIRST_LOOK;
             if (columns[i].validity || !kr_join_ascends(m->work, &columns[i], rows, &m->distinct))
-                n = m->may_sort ? i : 0;
+                n = i == 0 || !m->may_sort ? 0 : i;
         }
-    return n;
+    return n && n < all && !m->may_sort(m->ctx) ? 0 : n;
 }
 
 /* Instead of the index of a right side in no order: its keys in order, which cost no search to merge. */
@@ -213,14 +215,16 @@ static int run(merging *m, const kr_column columns[3])
     return kr_work_goes_on(m->work);
 }
 
-int kr_join_sort_merge(kr_work *w, const kr_join_job *job, int may_sort, kr_join *join)
+int kr_join_sort_merge(kr_work *w, const kr_join_job *job, int (*may_sort)(void *ctx), void *ctx,
+                       kr_join *join)
 {
     const kr_column *const given[3] = {job->left, job->right, job->right_upper};
     kr_column columns[3] = {{.count = 0}};
     merging m = {.work = w,
                  .job = job,
                  .is_wide = kr_type_key_bits(job->left->type) == 64,
-                 .may_sort = may_sort && !job->right_upper};
+                 .may_sort = job->right_upper ? NULL : may_sort,
+                 .ctx = ctx};
     if (!can_merge(w->device, job))
         return 0;
     for (int i = 0; i < 3 && given[i]; ++i)

@@ -1,6 +1,6 @@
 /* Joins by sorting and merging, on a CPU: sides that ascend are read in turn, and no index is built. In joins
  * on equal values only the left side has to ascend: a right side in no order is sorted first, which is less
- * work than to index and search it.
+ * work than to index and search it, unless its keys are addressed.
  *
  * Equality: the partners of a left key are the right rows from the first key >= it to the last key <= it.
  * Ranges: if both bounds ascend, its partners are the rows from the first upper bound >= it to the last lower
@@ -14,9 +14,10 @@
 #include "join/pairs.h"
 
 /* Merges the sides, fills *join but for spec, device and costs, and returns 1, if the device is a CPU and all
- * columns ascend, or the left one if `may_sort`. Else the time it took to find that out is in the work's
- * watch. Blocks. */
-int kr_join_sort_merge(kr_work *work, const kr_join_job *job, int may_sort, kr_join *join);
+ * columns ascend, or the left one does and may_sort(ctx), which is then asked, says 1. Else the time it took
+ * to find that out is in the work's watch. Blocks. */
+int kr_join_sort_merge(kr_work *work, const kr_join_job *job, int (*may_sort)(void *ctx), void *ctx,
+                       kr_join *join);
 
 /* Whether the first n rows of a column, of which none is NULL, ascend, and whether they are distinct besides
  * (`distinct` may be NULL). For CPUs. Blocks. */

@@ -1,6 +1,7 @@
 #include "join/sums.h"
 #include "index/results/reduce.h"
 #include "index/sorted/sorted.h"
+#include "join/side.h"
 
 #include <string.h>
 
@@ -81,14 +82,13 @@ static void sum_by_runs(kr_work *w, const kr_sums_job *job, const kr_index *inde
     kr_work_lap(w, "sums");
 }
 
-static void run_indexed(kr_work *w, const kr_sums_job *job, const kr_spec *spec, int left, kr_join_info *info)
+static void run_indexed(kr_work *w, const kr_sums_job *job, const kr_join_side *side, kr_join_info *info)
 {
-    const kr_column *indexed = left ? job->how.left : job->how.right;
     kr_join_check_rows(w, job->how.left, job->how.right, "join parts of it");
-    kr_index *index = kr_join_build(w, &job->how, spec, indexed);
+    kr_index *index = kr_join_build(w, &job->how, side, info);
     kr_work_lap(w, "build");
     if (kr_work_goes_on(w)) {
-        if (left)
+        if (side->is_left)
             sum_by_runs(w, job, index);
         else
             sum_by_lookups(w, job, index);
@@ -101,12 +101,12 @@ static void run_indexed(kr_work *w, const kr_sums_job *job, const kr_spec *spec,
 
 void kr_join_sums_run(kr_work *w, const kr_sums_job *job, kr_join_info *info)
 {
-    kr_spec spec;
     kr_peak peak;
-    const int left = kr_join_decide(w, &job->how, &spec, info);
+    kr_join_side side = kr_join_decide(w, &job->how, info);
     if (!kr_work_goes_on(w))
         return;
     kr_work_peak_begin(w, &peak);
-    run_indexed(w, job, &spec, left, info);
+    kr_join_look(w, &job->how, &side, info);
+    run_indexed(w, job, &side, info);
     info->peak_nbytes = kr_work_peak_end(w, &peak);
 }

@@ -92,7 +92,8 @@ static int ascends(const kr_column *column)
     return yes;
 }
 
-/* A right side in no order is sorted and merged where it would have been indexed. */
+/* A right side in no order is sorted and merged where it would have been indexed, unless its keys are
+ * addressed. */
 static int is_merged(const joined *on, const kr_join_options *options, const kr_join_info *info)
 {
     const columns *side = &on->host;
@@ -100,7 +101,8 @@ static int is_merged(const joined *on, const kr_join_options *options, const kr_
         !ascends(side->left))
         return 0;
     return side->upper ? ascends(side->lower) && ascends(side->upper)
-                       : ascends(side->lower) || info->cost_right <= info->cost_left;
+                       : ascends(side->lower) ||
+                             (info->cost_right <= info->cost_left && strncmp(info->spec, "dense:", 6) != 0);
 }
 
 static void check_info(kr_suite *suite, const kr_join_info *info, const joined *on,

@@ -1,0 +1,163 @@
+#include "join/side.h"
+#include "index/kinds/choose.h"
+#include "join/sample.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static double of_side(const kr_join_costs *costs, int left)
+{
+    return left ? costs->left : costs->right;
+}
+
+/* ---- By the numbers of rows --------------------------------------------------------------------- */
+
+/* Each left row has a partner, as foreign keys do, unless a sample tells. Pairs are dearer where ranges are
+ * indexed: if that does not pay without any, their number does not matter. */
+static void shape_make(kr_work *w, const kr_join_job *job, const kr_kind *kind, kr_join_shape *shape)
+{
+    *shape = (kr_join_shape){.device = w->device,
+                             .kind = kind,
+                             .left = job->left->count,
+                             .right = job->right->count,
+                             .in_order = !job->unordered && kr_join_has_pairs(job->type),
+                             .is_range = (uint32_t)kr_join_has_ranges(job),
+                             .is_pairs = (uint32_t)kr_join_has_pairs(job->type)};
+    const kr_join_costs without = kr_join_cost(shape);
+    shape->pairs = (double)job->left->count;
+    if (job->right_upper && job->left->data && shape->is_pairs && job->index_side == KR_INVERSE_AUTO &&
+        without.right < without.left)
+        kr_join_sample(w, job, &shape->pairs);
+}
+
+static void fill_info(kr_work *w, const kr_join_side *side, const kr_join_costs *costs, kr_join_info *info)
+{
+    KR_STEP(w, kr_spec_format(&side->spec, info->spec, sizeof info->spec, w->err));
+    info->cost_left = costs->left;
+    info->cost_right = costs->right;
+    snprintf(info->device, sizeof info->device, "%s", w->device->name);
+    snprintf(info->indexed, sizeof info->indexed, "%s", side->is_left ? "left" : "right");
+}
+
+kr_join_side kr_join_decide(kr_work *w, const kr_join_job *job, kr_join_info *info)
+{
+    const int may_choose = job->index_side == KR_INVERSE_AUTO;
+    kr_join_side side = {.looks_for = NULL};
+    KR_STEP(w, kr_choose(w->device, job->spec, &side.spec, NULL, w->err));
+    /* before any time is spent on a build */
+    KR_STEP(w, kr_query_check(side.spec.kind, kr_join_has_ranges(job), w->err));
+    if (!kr_work_goes_on(w))
+        return side;
+    side.looks_for = kr_choose_looks(w->device, job->spec) ? job->spec : NULL;
+    shape_make(w, job, side.spec.kind, &side.shape);
+    const kr_join_costs costs = kr_join_cost(&side.shape);
+    side.is_left = may_choose ? costs.left < costs.right : job->index_side == KR_INVERSE_ON;
+    if (job->right_upper && !side.is_left) { /* ranges are found by the nearest lower bound */
+        if (may_choose)
+            side.is_left = kr_kind_check(side.spec.kind, KR_CAN_NEAREST, NULL) != KR_OK;
+        else
+            KR_STEP(w, kr_kind_check(side.spec.kind, KR_CAN_NEAREST, w->err));
+    }
+    fill_info(w, &side, &costs, info);
+    return side;
+}
+
+/* ---- By the columns ----------------------------------------------------------------------------- */
+
+/* A side as the look goes on. */
+typedef struct view_of_side {
+    const kr_column *column;
+    kr_spec spec;
+    double cost, least; /* as far as it is known; if its keys are as they may be */
+    int can_look;
+} view_of_side;
+
+static double cost_with(const kr_join_side *side, const kr_kind *kind, int left)
+{
+    kr_join_shape shape = side->shape;
+    shape.kind = kind;
+    const kr_join_costs costs = kr_join_cost(&shape);
+    return of_side(&costs, left);
+}
+
+/* What keys that are close together may lead to. */
+static double least_cost(const kr_join_side *side, int left, double cost)
+{
+    kr_spec other;
+    if (!kr_choose_other(side->shape.device, side->looks_for, &other))
+        return cost;
+    const double least = cost_with(side, other.kind, left);
+    return least < cost ? least : cost;
+}
+
+static view_of_side view_side(kr_work *w, const kr_join_job *job, const kr_join_side *side, int left)
+{
+    const kr_column *column = left ? job->left : job->right;
+    const int is_ranges = !left && job->right_upper,
+              can = !is_ranges && column->count && kr_column_is_reached(w->device, column);
+    view_of_side v = {.column = column, .spec = side->spec, .can_look = can};
+    v.cost = cost_with(side, side->spec.kind, left);
+    v.least = can ? least_cost(side, left, v.cost) : v.cost;
+    return v;
+}
+
+static void look_at(kr_work *w, const kr_join_job *job, const kr_join_side *side, int left, view_of_side *v)
+{
+    if (!v->can_look || !kr_work_goes_on(w))
+        return;
+    const kr_look look = kr_look_at(w, v->column);
+    kr_choose_seen(w->device, job->spec, &look, &v->spec, NULL);
+    v->cost = cost_with(side, v->spec.kind, left);
+}
+
+/* Looks at the side that promises most, and at the other one if it may still cost less. Returns the side that
+ * does. */
+static int look_at_both(kr_work *w, const kr_join_job *job, const kr_join_side *side, view_of_side views[2])
+{
+    const int first = views[1].least < views[0].least;
+    look_at(w, job, side, first, &views[first]);
+    if (views[!first].least < views[first].cost)
+        look_at(w, job, side, !first, &views[!first]);
+    return views[1].cost < views[0].cost;
+}
+
+void kr_join_look(kr_work *w, const kr_join_job *job, kr_join_side *side, kr_join_info *info)
+{
+    if (!kr_work_goes_on(w) || !side->looks_for)
+        return;
+    view_of_side views[2]; /* of the right side, and of the left one */
+    for (int left = 0; left < 2; ++left)
+        views[left] = view_side(w, job, side, left);
+    if (job->index_side == KR_INVERSE_AUTO)
+        side->is_left = look_at_both(w, job, side, views);
+    else
+        look_at(w, job, side, side->is_left, &views[side->is_left]);
+    const view_of_side *chosen = &views[side->is_left];
+    side->spec = chosen->spec;
+    if (chosen->can_look || (!side->is_left && job->right_upper))
+        side->looks_for = NULL;
+    const kr_join_costs costs = {views[1].cost, views[0].cost};
+    fill_info(w, side, &costs, info);
+    kr_work_lap(w, "look");
+}
+
+/* ---- The index ---------------------------------------------------------------------------------- */
+
+kr_index *kr_join_build(kr_work *w, const kr_join_job *job, const kr_join_side *side, kr_join_info *info)
+{
+    const kr_column *indexed = side->is_left ? job->left : job->right;
+    kr_shape shape;
+    kr_index *index = NULL;
+    KR_STEP(w, kr_index_shape_make(w->device, &side->spec, indexed, NULL, &shape, w->err));
+    if (job->used_bits)
+        KR_STEP(w, kr_index_make_narrow(w->device, &side->spec, indexed, NULL, job->used_bits, w->stream,
+                                        &index, w->err));
+    else if (side->looks_for)
+        KR_STEP(w, kr_index_make_best(w->device, side->looks_for, &side->spec, indexed, NULL, w->stream,
+                                      &index, w->err));
+    else
+        KR_STEP(w, kr_index_make(w->device, &side->spec, indexed, NULL, w->stream, &index, w->err));
+    if (index)
+        memcpy(info->spec, index->info.spec, sizeof info->spec);
+    return index;
+}
