@@ -27,10 +27,7 @@ typedef struct kr_join_options {
     size_t struct_size; /**< sizeof(kr_join_options) */
     kr_join_type type;  /**< 0: inner */
 
-    /**
-     * AUTO merges what ascends, or indexes the cheaper side by rule; ON indexes the left, OFF the right. With
-     * "best" a side that may be indexed is looked at: keys that are close together are addressed (`dense`).
-     */
+    /** AUTO merges what ascends, or indexes the cheaper side by rule; ON indexes the left, OFF the right. */
     kr_join_inverse inverse;
     uint32_t unordered; /**< 1: pairs in any order, which saves a sort if the left side was indexed */
     uint32_t reserved;  /**< 0 */
@@ -82,7 +79,7 @@ typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, 
  * (kr_join_info.indexed is "none"): inner, left, semi and anti joins with `inverse` AUTO, of a left side
  * without a validity bitmap. One pass over each side finds out; it ends at the first row that is below the
  * one before. A right side in no order, or with a validity bitmap, is sorted and merged where it would have
- * been indexed with another kind than `dense`. Merged pairs come out sorted, unordered ones, too.
+ * been indexed. Merged pairs come out sorted, unordered ones, too.
  *
  * Memory:  a merge takes at most 8 bytes per left row beside the result, and what a build of kind `array`
  *          takes if the right side is sorted.
@@ -303,8 +300,7 @@ KR_API void kr_join_destroy(kr_join *join);
 /**
  * Says which side kr_join_create would index for sides of so many rows, and what the rule counts for either:
  * fills spec, device, indexed, cost_left and cost_right of *info; the others become 0. Reads no column, so
- * `indexed` is the side that is indexed unless the sides are merged or "best" takes another kind once it has
- * looked at them: ask with the spec that kr_index_explain gives for a column.
+ * `indexed` is the side that is indexed unless the sides are merged.
  *
  * Errors:  KR_ERR_SPEC, KR_ERR_ARGUMENT, KR_ERR_UNSUPPORTED.
  *

@@ -14,7 +14,7 @@ typedef struct kind_rates {
 static const kind_rates gpu_kinds[] = {
     {"hash", 0.078, 0.075, 220000, 0.020, 0.002}, {"chain", 0.078, 0.075, 220000, 0.020, 0.002},
     {"rx", 1.07, 0, 300000, 0.22, 0.02},          {"cgrx", 0.114, 0, 340000, 0.27, 0.02},
-    {"dense", 0.045, 0, 100000, 0.0155, 0.0025}, /* its lookups and its build, not joins (choosing.md) */
+    {"dense", 0.040, 0, 100000, 0.0155, 0.0025}, /* its lookups and its build, not joins (choosing.md) */
     {NULL, 0.040, 0, 100000, 0.0245, 0.002},     /* all others */
 };
 
@@ -22,9 +22,6 @@ static const kind_rates cpu_kinds[] = {
     {"hash", 54, 0, 0, 16, 0},  {"chain", 54, 0, 0, 16, 0}, {"rx", 300, 0, 0, 240, 0},
     {"cgrx", 40, 0, 0, 600, 0}, {"dense", 20, 0, 0, 5, 1},  {NULL, 36, 0, 0, 29, 0},
 };
-
-/* Of one thread of a CPU: a row of a right side to sort, and a left row to merge. */
-enum { SORT = 20, MERGE = 8 };
 
 /* The same for all kinds. */
 typedef struct device_rates {
@@ -37,13 +34,14 @@ typedef struct device_rates {
     double lay_out,
         lay_once; /* per indexed range: sorting and laying it out, beside the index of its start */
     double scan,
-        scan_doubled; /* per key: counting and listing the ranges among 2^20 that hold it; per doubling */
-    double scan_pair; /* per range that holds it */
+        scan_doubled;  /* per key: counting and listing the ranges among 2^20 that hold it; per doubling */
+    double scan_pair;  /* per range that holds it */
+    double mark, test; /* per right row whose value becomes a bit; per left row that reads one */
 } device_rates;
 
-static const device_rates on_gpu = {gpu_kinds, 60000, 0.004,  0.030, 0.0064, 0.033,
-                                    0.026,     0.14,  170000, 0.065, 0.025,  0.15};
-static const device_rates on_cpu = {cpu_kinds, 0, 0, 12, 4, 16, 0, 30, 0, 20, 0, 10};
+static const device_rates on_gpu = {gpu_kinds, 60000,  0.004, 0.030, 0.0064, 0.033, 0.026,
+                                    0.14,      170000, 0.065, 0.025, 0.15,   0.015, 0.01};
+static const device_rates on_cpu = {cpu_kinds, 0, 0, 12, 4, 16, 0, 30, 0, 20, 0, 10, 4, 3};
 
 static const kind_rates *rates_of(const kind_rates *table, const char *kind)
 {
@@ -76,8 +74,9 @@ static double look_up(const device_rates *d, const kind_rates *k, uint64_t rows,
 static kr_join_costs cost_values(const device_rates *d, const kind_rates *k, const kr_join_shape *s)
 {
     const double left = build(k, s->left) + k->repeated * (double)s->left;
-    const double right =
-        build(k, s->right) + look_up(d, k, s->left, s->right, s->in_order || !s->is_pairs ? d->back : 0);
+    const double right = s->is_bits ? k->build_once + d->mark * (double)s->right + d->test * (double)s->left
+                                    : build(k, s->right) + look_up(d, k, s->left, s->right,
+                                                                   s->in_order || !s->is_pairs ? d->back : 0);
     if (!s->is_pairs) /* left rows that are indexed look up their own keys, and are listed */
         return (kr_join_costs){left + look_up(d, k, s->right, s->left, 0) +
                                    look_up(d, k, s->left, s->left, d->several / 3),
@@ -113,9 +112,7 @@ kr_join_costs kr_join_cost(const kr_join_shape *shape)
     return costs;
 }
 
-int kr_join_sort_pays(const kr_join_shape *shape, const kr_kind *kind)
+int kr_join_addresses(const kr_kind *kind)
 {
-    const kind_rates *k = rates_of(cpu_kinds, kind->name);
-    const double indexed = build(k, shape->right) + look_up(&on_cpu, k, shape->left, shape->right, 0);
-    return SORT * (double)shape->right + MERGE * (double)shape->left < indexed;
+    return strcmp(kind->name, "dense") == 0;
 }

@@ -18,12 +18,13 @@ typedef struct kr_join_shape {
     uint32_t in_order;    /* 1: pairs are sorted by left row */
     uint32_t is_range;    /* 1: the right side is ranges */
     uint32_t is_pairs;    /* 0: only left rows are wanted */
+    uint32_t
+        is_bits; /* 1: with the right side indexed, values of right rows become bits, and no index is made */
 } kr_join_shape;
 
 kr_join_costs kr_join_cost(const kr_join_shape *shape);
 
-/* On a CPU, of a left side that ascends: whether the right side, which would be indexed with that kind, is
- * sorted and merged instead. */
-int kr_join_sort_pays(const kr_join_shape *shape, const kr_kind *kind);
+/* 1: keys of that kind are addressed, not searched: they lie close together. */
+int kr_join_addresses(const kr_kind *kind);
 
 #endif

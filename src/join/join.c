@@ -1,6 +1,7 @@
 #include "join/join.h"
 #include "index/results/bitmap.h"
 #include "index/results/found.h"
+#include "join/bits.h"
 #include "join/covering.h"
 #include "join/partners.h"
 #include "join/side.h"
@@ -354,7 +355,7 @@ static void look(const asking *a)
 {
     joining *j = a->j;
     if (!j->is_looked)
-        kr_join_look(j->work, j->job, &j->side, a->info);
+        kr_join_look(j->work, j->job, 1, &j->side, a->info);
     j->is_looked = 1;
     j->indexes_left = j->side.is_left;
 }
@@ -363,8 +364,9 @@ static void look(const asking *a)
 static int may_sort(void *ctx)
 {
     const asking *a = ctx;
+    kr_work_lap(a->j->work, "order");
     look(a);
-    return !a->j->indexes_left && kr_join_sort_pays(&a->j->side.shape, a->j->side.spec.kind);
+    return !a->j->indexes_left && !a->j->side.near.n;
 }
 
 static void run(joining *j, kr_join *join)
@@ -382,7 +384,10 @@ static void run(joining *j, kr_join *join)
     kr_join_watch(w, &watch);
     if (!kr_join_sort_merge(w, j->job, may_sort, &a, join)) {
         look(&a);
-        run_indexed(j, join);
+        if (j->side.near.n)
+            kr_join_bits_run(w, j->job, &j->side.near, join);
+        else
+            run_indexed(j, join);
     }
     kr_join_unwatch(w, join);
 }

@@ -261,7 +261,7 @@ uint64_t kr_join_chunks_run(kr_work *w, const kr_join_job *job, uint64_t cap_nby
     if (job->right_upper) /* pieces of ranges */
         sided.index_side = KR_INVERSE_ON;
     kr_join_side side = kr_join_decide(w, &sided, &info);
-    kr_join_look(w, &sided, &side, &info);
+    kr_join_look(w, &sided, 0, &side, &info);
     s.indexes_left = side.is_left;
     const kr_column *indexed = s.indexes_left ? job->left : job->right;
     const kr_column *probes = s.indexes_left ? job->right : job->left;

@@ -64,10 +64,14 @@ kr_join_side kr_join_decide(kr_work *w, const kr_join_job *job, kr_join_info *in
 
 /* ---- By the columns ----------------------------------------------------------------------------- */
 
+/* Values for each row that bits are made for: 4 bytes at most. */
+enum { NEAR = 32 };
+
 /* A side as the look goes on. */
 typedef struct view_of_side {
     const kr_column *column;
     kr_spec spec;
+    kr_look seen;       /* n > 0: it was looked at */
     double cost, least; /* as far as it is known; if its keys are as they may be */
     int can_look;
 } view_of_side;
@@ -84,7 +88,7 @@ static double cost_with(const kr_join_side *side, const kr_kind *kind, int left)
 static double least_cost(const kr_join_side *side, int left, double cost)
 {
     kr_spec other;
-    if (!kr_choose_other(side->shape.device, side->looks_for, &other))
+    if (!side->looks_for || !kr_choose_other(side->shape.device, side->looks_for, &other))
         return cost;
     const double least = cost_with(side, other.kind, left);
     return least < cost ? least : cost;
@@ -103,11 +107,35 @@ static view_of_side view_side(kr_work *w, const kr_join_job *job, const kr_join_
 
 static void look_at(kr_work *w, const kr_join_job *job, const kr_join_side *side, int left, view_of_side *v)
 {
-    if (!v->can_look || !kr_work_goes_on(w))
+    if (!v->can_look || v->seen.n || !kr_work_goes_on(w))
         return;
-    const kr_look look = kr_look_at(w, v->column);
-    kr_choose_seen(w->device, job->spec, &look, &v->spec, NULL);
+    v->seen = kr_look_at(w, v->column);
+    if (side->looks_for)
+        kr_choose_seen(w->device, job->spec, &v->seen, &v->spec, NULL);
     v->cost = cost_with(side, v->spec.kind, left);
+}
+
+/* Semi and anti joins of a side that is addressed need no index: the right side's values become bits. 1: one
+ * is found; the right side is then the one that counts as indexed. */
+static int look_for_bits(kr_work *w, const kr_join_job *job, kr_join_side *side, view_of_side views[2])
+{
+    const int sides = side->looks_for && job->index_side == KR_INVERSE_AUTO ? 2 : 1;
+    if (job->index_side == KR_INVERSE_ON || side->shape.is_pairs || side->shape.is_range ||
+        kr_index_divides(w->device, &side->spec)) /* whose columns need not fit on the device */
+        return 0;
+    for (int left = 0; left < sides; ++left) {
+        view_of_side *v = &views[left];
+        if (side->looks_for || kr_join_addresses(side->spec.kind))
+            look_at(w, job, side, left, v);
+        if (kr_join_addresses(v->spec.kind) && kr_look_is_dense(&v->seen, NEAR)) {
+            side->near = v->seen;
+            side->shape.is_bits = 1;
+            views[0].spec = v->spec;
+            views[0].cost = cost_with(side, v->spec.kind, 0);
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* Looks at the side that promises most, and at the other one if it may still cost less. Returns the side that
@@ -121,16 +149,18 @@ static int look_at_both(kr_work *w, const kr_join_job *job, const kr_join_side *
     return views[1].cost < views[0].cost;
 }
 
-void kr_join_look(kr_work *w, const kr_join_job *job, kr_join_side *side, kr_join_info *info)
+void kr_join_look(kr_work *w, const kr_join_job *job, int may_mark, kr_join_side *side, kr_join_info *info)
 {
-    if (!kr_work_goes_on(w) || !side->looks_for)
-        return;
     view_of_side views[2]; /* of the right side, and of the left one */
+    if (!kr_work_goes_on(w))
+        return;
     for (int left = 0; left < 2; ++left)
         views[left] = view_side(w, job, side, left);
-    if (job->index_side == KR_INVERSE_AUTO)
+    if (may_mark && look_for_bits(w, job, side, views))
+        side->is_left = 0;
+    else if (side->looks_for && job->index_side == KR_INVERSE_AUTO)
         side->is_left = look_at_both(w, job, side, views);
-    else
+    else if (side->looks_for)
         look_at(w, job, side, side->is_left, &views[side->is_left]);
     const view_of_side *chosen = &views[side->is_left];
     side->spec = chosen->spec;

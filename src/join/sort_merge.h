@@ -1,6 +1,6 @@
 /* Joins by sorting and merging, on a CPU: sides that ascend are read in turn, and no index is built. In joins
  * on equal values only the left side has to ascend: a right side in no order is sorted first, which is less
- * work than to index and search it, unless its keys are addressed.
+ * work than to index and search it.
  *
  * Equality: the partners of a left key are the right rows from the first key >= it to the last key <= it.
  * Ranges: if both bounds ascend, its partners are the rows from the first upper bound >= it to the last lower

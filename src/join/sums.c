@@ -106,7 +106,7 @@ void kr_join_sums_run(kr_work *w, const kr_sums_job *job, kr_join_info *info)
     if (!kr_work_goes_on(w))
         return;
     kr_work_peak_begin(w, &peak);
-    kr_join_look(w, &job->how, &side, info);
+    kr_join_look(w, &job->how, 0, &side, info);
     run_indexed(w, job, &side, info);
     info->peak_nbytes = kr_work_peak_end(w, &peak);
 }

@@ -92,17 +92,23 @@ static int ascends(const kr_column *column)
     return yes;
 }
 
-/* A right side in no order is sorted and merged where it would have been indexed, unless its keys are
- * addressed. */
+static int reads_bits(const kr_join_options *options, const kr_join_info *info)
+{
+    return (options->type == KR_JOIN_SEMI || options->type == KR_JOIN_ANTI) &&
+           strncmp(info->spec, "dense:", 6) == 0;
+}
+
+/* A right side in no order is sorted and merged where it would have been indexed, but semi and anti joins of
+ * kind `dense` read bits. */
 static int is_merged(const joined *on, const kr_join_options *options, const kr_join_info *info)
 {
     const columns *side = &on->host;
     if (!on->may_merge || options->inverse != KR_INVERSE_AUTO || options->type > KR_JOIN_LEFT ||
         !ascends(side->left))
         return 0;
-    return side->upper ? ascends(side->lower) && ascends(side->upper)
-                       : ascends(side->lower) ||
-                             (info->cost_right <= info->cost_left && strncmp(info->spec, "dense:", 6) != 0);
+    return side->upper
+               ? ascends(side->lower) && ascends(side->upper)
+               : ascends(side->lower) || (info->cost_right <= info->cost_left && !reads_bits(options, info));
 }
 
 static void check_info(kr_suite *suite, const kr_join_info *info, const joined *on,

@@ -47,7 +47,7 @@ static kr_found list_some(kr_work *w, const kr_found_job *job, found_params *par
 {
     params->probes = take_rows(w, job, n, "probes that found a row");
     params->rows = job->with_rows ? take_rows(w, job, n, "rows that were found") : NULL;
-    kr_work_run(w, &found_write, params, tiles_of(job->n));
+    kr_work_run(w, job->bits ? &found_bits : &found_write, params, tiles_of(job->n));
     return (kr_found){params->probes, params->rows, n};
 }
 
@@ -55,6 +55,7 @@ kr_found kr_found_list(kr_work *w, const kr_found_job *job)
 {
     found_params params = {
         .answers = job->answers,
+        .bits = job->bits,
         .names = job->names,
         .n = job->n,
         .wanted = job->wanted,

@@ -12,6 +12,7 @@ typedef struct kr_found {
 
 typedef struct kr_found_job {
     uint32_t *answers; /* n, scratch memory; they become `rows` if all probes are listed: nothing is copied */
+    const uint32_t *bits; /* in the place of answers, without names and rows: n bits, 1: a row was found */
     uint32_t *names; /* NULL: answer i is of probe i; or n, which probe it is of; become `probes` likewise */
     uint64_t n;      /* below KR_NO_ROW */
     uint32_t wanted; /* 1: probes whose answer is a row; 0: those whose answer is KR_NO_ROW */

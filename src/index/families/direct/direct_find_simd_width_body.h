@@ -109,7 +109,7 @@ KR_BODY void direct_point_fly(const direct_find_params *p, uint64_t first, uint3
 {
     const direct_view *v = &p->view;
     const int wants_row = p->put.what == KR_PUT_ROW;
-    direct_fly_codes(&p->batch, first, n, f);
+    kr_code_load_several(p->batch.lower_type, p->batch.lower, first, n, f->values);
     direct_fly_values(v, n, f);
     direct_fly_nulls(&p->batch, first, n, f);
     direct_fly_ordinals(v, n, f);

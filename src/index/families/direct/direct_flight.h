@@ -4,6 +4,7 @@
 #ifndef KEYRAY_INDEX_FAMILIES_DIRECT_DIRECT_FLIGHT_H
 #define KEYRAY_INDEX_FAMILIES_DIRECT_DIRECT_FLIGHT_H
 
+#include "base/key/several.h"
 #include "index/families/direct/direct_bits.h"
 #include "index/families/direct/direct_find_params.h"
 
@@ -17,23 +18,6 @@ typedef struct direct_flight {
 } direct_flight;
 
 /* ---- From probes to values ------------------------------------------------------------------------ */
-
-/* Values of the type lie in memory as codes, but for the sign. */
-KR_BODY int direct_is_plain(uint32_t type)
-{
-    return kr_type_width(type) == sizeof(kr_key) && type != KR_F32 && type != KR_F64;
-}
-
-KR_BODY void direct_fly_codes(const kr_batch *b, uint64_t first, uint32_t n, direct_flight *f)
-{
-    const kr_key bias = (kr_key)kr_type_bias(b->lower_type), *plain = (const kr_key *)b->lower + first;
-    if (direct_is_plain(b->lower_type))
-        for (uint32_t j = 0; j < n; ++j)
-            f->values[j] = plain[j] ^ bias;
-    else
-        for (uint32_t j = 0; j < n; ++j)
-            f->values[j] = kr_batch_lower(b, first + j);
-}
 
 /* Codes become values. */
 KR_BODY void direct_fly_values(const direct_view *v, uint32_t n, direct_flight *f)
