@@ -182,6 +182,9 @@ uint64_t kr_tpch_random(uint64_t seed, uint64_t i, uint64_t n);
 
 /* ---- Baselines: what keyray is compared with, each one file in bench/baselines -------------- */
 
+/** The standard library that the baselines of C++ use, as "libstdc++ 12". */
+const char *kr_baseline_std_version(void);
+
 /** Writes std::lower_bound of every probe to `positions`, on one thread of the CPU; returns the seconds.
  * `bits` is the width of keys and probes, 32 or 64. */
 double kr_baseline_lower_bound(uint32_t bits, const void *sorted_keys, uint64_t n, const void *probes,

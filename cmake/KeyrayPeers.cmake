@@ -1,5 +1,5 @@
 # Rivals whose code stays outside of this tree: cuCollections, for bench/baselines/static_map.cu, and Abseil, for
-# bench/baselines/absl_maps.cpp. Sets KEYRAY_HAVE_PEERS, KEYRAY_HAVE_ABSL and KEYRAY_ABSL_NOTE.
+# bench/baselines/absl_maps.cpp. Sets KEYRAY_HAVE_PEERS, KEYRAY_PEERS_VERSION, KEYRAY_HAVE_ABSL and KEYRAY_ABSL_NOTE.
 
 set(KEYRAY_HAVE_PEERS OFF)
 if(KEYRAY_PEERS)
@@ -10,6 +10,13 @@ if(KEYRAY_PEERS)
         message(FATAL_ERROR "KEYRAY_PEERS is a hash table for GPUs, and CUDA is ${KEYRAY_CUDA_NOTE}")
     endif()
     set(KEYRAY_HAVE_PEERS ON)
+    # Its headers name no version.
+    execute_process(COMMAND git -C ${KEYRAY_PEERS} rev-parse --short HEAD OUTPUT_VARIABLE commit ERROR_QUIET
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    set(KEYRAY_PEERS_VERSION "of an unknown commit")
+    if(commit)
+        set(KEYRAY_PEERS_VERSION "commit ${commit}")
+    endif()
 endif()
 
 # The command is to start where Abseil is not, so its archives are linked, not its shared libraries.

@@ -4,6 +4,20 @@
 #include <algorithm>
 #include <chrono>
 
+#define TEXT_OF(number) #number
+#define AS_TEXT(number) TEXT_OF(number)
+
+extern "C" const char *kr_baseline_std_version(void)
+{
+#if defined(_GLIBCXX_RELEASE)
+    return "libstdc++ " AS_TEXT(_GLIBCXX_RELEASE);
+#elif defined(_LIBCPP_VERSION)
+    return "libc++ " AS_TEXT(_LIBCPP_VERSION);
+#else
+    return "";
+#endif
+}
+
 template <typename Key>
 static void search(const void *sorted_keys, uint64_t n, const void *probes, uint64_t n_probes,
                    uint32_t *positions)

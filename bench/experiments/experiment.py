@@ -23,17 +23,17 @@ Point = collections.namedtuple("Point", "label options spec", defaults=[""])
 
 SPECS_MOST = 64  # that one command takes
 
-# A figure of a run: `get(run)` is a number, or None where the run has none.
-Column = collections.namedtuple("Column", "title get")
+# A figure of a run: `get(run)` is a number, or None where the run has none. `times(run)`: the times that it grows with, if not "seconds".
+Column = collections.namedtuple("Column", "title get times", defaults=[None])
 
 
 class Series:
     """A spec, or a function of the point that gives it, or None for no index. `alone`: every point has its own process,
     as it may take very long, and no point follows the first that takes too long; `fits(point)`: whether the kind can
-    do this."""
+    do this; `options`: of bench, for this series; series of other options have commands of their own."""
 
-    def __init__(self, label, spec, alone=False, fits=lambda point: True):
-        self.label, self.spec, self.alone, self.fits = label, spec, alone, fits
+    def __init__(self, label, spec, alone=False, fits=lambda point: True, options=None):
+        self.label, self.spec, self.alone, self.fits, self.options = label, spec, alone, fits, options or {}
 
     def spec_at(self, point):
         """With the options of the index that the point has."""
@@ -41,26 +41,45 @@ class Series:
         return spec + ("," if ":" in spec else ":") + point.spec if point.spec else spec
 
 
+class Rival:
+    """What --baseline measures beside every index: the rival whose name in a report begins so. Reports that lack it (bench
+    was built without it) have no figure of it."""
+
+    def __init__(self, label, begins):
+        self.label, self.begins = label, begins
+
+    def run_of(self, run):
+        """The rival as if it were a run, or None. `beside` is the run that it was measured with."""
+        found = next((each for each in run.get("baselines", []) if f"{each['name']},".startswith(f"{self.begins},")), None)
+        if found is None:
+            return None
+        scale = run["workload"].get("probes", found["lookups"]) / found["lookups"]  # a build has no probes
+        times = {name: [one * scale for one in value] if name == "each" else value * scale for name, value in found["seconds"].items()}
+        return {"spec": " ".join(word for word in (found["name"], found.get("version")) if word), "workload": run["workload"], "seconds": times,
+                "per_second": found["per_second"], "footprint": found["footprint"], "beside": run}
+
+
 class Panel:
     """`after(panel, cells)` gives lines to print below; cells[series, point] is a report's run. `work`: how many cells'
     time a cell gets; `device`: instead of the one asked for; `shown`: only these series, of a command that has more;
     `beside`: series that do not vary, so that they are measured once, with the first point, and shown below. The
-    points of such a panel are options of the index."""
+    points of such a panel are options of the index. `rivals`: of --baseline, which the options have then."""
 
     def __init__(self, title, operation, options, points, series, columns, after=None, work=1, device=None, shown=None,
-                 beside=()):
+                 beside=(), rivals=()):
         self.title, self.operation, self.options, self.points = title, operation, options, points
         self.series, self.columns, self.after, self.work, self.device = series, columns, after, work, device
-        self.shown, self.beside = shown or series, list(beside)
+        self.shown, self.beside, self.rivals = shown or series, list(beside), list(rivals)
+        self.lines = [*self.shown, *self.rivals]
 
 
 class Experiment:
     """`panels` is a function of the scale, or None with a `note` that says why nothing is measured; `gpu` is log2 of
-    keys and probes that a GPU gets; what `decides` a verdict runs first."""
+    keys and probes that a GPU gets, `cpu` what a CPU gets; what `decides` a verdict runs first."""
 
-    def __init__(self, name, source, title, panels=None, gpu=(26, 27), note="", decides=False):
+    def __init__(self, name, source, title, panels=None, gpu=(26, 27), note="", decides=False, cpu=(16, 16)):
         self.name, self.source, self.title, self.panels, self.gpu, self.note = name, source, title, panels, gpu, note
-        self.decides = decides
+        self.decides, self.cpu = decides, cpu
 
 
 # Figures and tables of a paper that no experiment repeats: their numbers, and why.
@@ -284,12 +303,12 @@ def commands_of(panel, series):
 
 
 def run_together(runner, panel, series, cells):
-    """Series that fit every point."""
-    for n, (points, options, specs) in enumerate(commands_of(panel, series) if series else []):
+    """Series that fit every point and have the same options."""
+    for n, (points, options, specs) in enumerate(commands_of(panel, series)):
         labels = [(each.label, point.label) for point in points for each in series]
         labels += [(each.label, BESIDE) for each in panel.beside if n == 0]
         specs = specs + [each.spec for each in panel.beside if n == 0]
-        report = runner.run(arguments_of(panel, options, specs), len(labels) * panel.work, panel.device)
+        report = runner.run(arguments_of(panel, {**series[0].options, **options}, specs), len(labels) * panel.work, panel.device)
         for i, label in enumerate(labels):
             cells[label] = TOO_LONG if report is TOO_LONG else report["runs"][i]
 
@@ -297,7 +316,8 @@ def run_together(runner, panel, series, cells):
 def run_alone(runner, panel, each, cells):
     for point in panel.points:
         if each.fits(point):
-            report = runner.run(arguments_of(panel, point.options, specs_of([point], [each])), panel.work, panel.device)
+            options = {**each.options, **point.options}
+            report = runner.run(arguments_of(panel, options, specs_of([point], [each])), panel.work, panel.device)
             cells[each.label, point.label] = TOO_LONG if report is TOO_LONG else report["runs"][0]
             if report is TOO_LONG:
                 return
@@ -306,11 +326,22 @@ def run_alone(runner, panel, each, cells):
 def run_panel(runner, panel):
     cells = {}
     together = [each for each in panel.series if not each.alone and all(map(each.fits, panel.points))]
-    run_together(runner, panel, together, cells)
+    for _, same in itertools.groupby(together, lambda each: each.options):
+        run_together(runner, panel, list(same), cells)
     for each in panel.series:
         if each not in together:
             run_alone(runner, panel, each, cells)
+    run_rivals(panel, cells)
     return cells
+
+
+def run_rivals(panel, cells):
+    """Rivals were measured with the first series of each point."""
+    for rival, point in itertools.product(panel.rivals, panel.points):
+        runs = [cells.get((each.label, point.label)) for each in panel.series]
+        found = next((rival.run_of(run) for run in runs if run not in (None, TOO_LONG)), None)
+        if found:
+            cells[rival.label, point.label] = found
 
 
 # ---- Tables
@@ -334,8 +365,8 @@ def table_of(panel, cells, limit):
     single = len(panel.columns) == 1
     head = [panel.columns[0].title if single else ""]
     head += [each.label if single else f"{each.label}: {column.title}"
-             for each in panel.shown for column in panel.columns]
-    return [head] + [row(point.label, [cells.get((each.label, point.label)) for each in panel.shown])
+             for each in panel.lines for column in panel.columns]
+    return [head] + [row(point.label, [cells.get((each.label, point.label)) for each in panel.lines])
                      for point in panel.points]
 
 
@@ -392,7 +423,7 @@ def numbers_of(panel, cells):
         run = cells.get((each.label, point))
         return {column.title: None if run in (None, TOO_LONG) else column.get(run) for column in panel.columns}
 
-    figures = {point.label: {each.label: numbers(each, point.label) for each in panel.shown} for point in panel.points}
+    figures = {point.label: {each.label: numbers(each, point.label) for each in panel.lines} for point in panel.points}
     if panel.beside:
         figures["beside"] = {each.label: numbers(each, BESIDE) for each in panel.beside}
     return figures
@@ -404,8 +435,11 @@ def cells_of(panel, cells, reports):
         return next({"run": Reports.name("keyray " + command), "number": number} for command, report in reports.items()
                     if report is not TOO_LONG for number, each in enumerate(report["runs"]) if each is run)
 
-    kept = [{"series": series, "point": "beside" if point is BESIDE else point,
-             **({"too_long": True} if run is TOO_LONG else {"spec": run.get("spec"), **place(run)})}
+    def found(run):
+        beside = run.get("beside")
+        return {"spec": run.get("spec"), **place(beside or run), **({"rival": True} if beside else {})}
+
+    kept = [{"series": series, "point": "beside" if point is BESIDE else point, **({"too_long": True} if run is TOO_LONG else found(run))}
             for (series, point), run in cells.items()]
     return {"title": panel.title, "cells": kept}
 
@@ -421,7 +455,7 @@ def keep_figures(path, experiment, head, panels):
 def scale_of(experiment, options, gpu):
     if options.scans:
         return Scale(0, 0, gpu, options.rows or (10 ** 8 if gpu else 10 ** 5), options.quick)
-    keys, probes = experiment.gpu if gpu else (16, 16)
+    keys, probes = experiment.gpu if gpu else experiment.cpu
     return Scale(options.keys_log2 or keys, options.probes_log2 or probes, gpu)
 
 

@@ -3,10 +3,12 @@ import multiprocessing
 import pathlib
 import statistics
 
+import choices
 import claims_of
 import papers
 import parts
 import plots
+import sources
 from parts import marked, text
 
 NO_DATA = "No data of a GPU yet."
@@ -165,7 +167,7 @@ def measured_of(work, results):
 def ranking(panel, head, address):
     """The series of a table's last point, from the least time on."""
     column, point = panel["columns"][0], panel["points"][-1]
-    found = {series: statistics.median(by_point[point]) for series, by_point in plots.of_column(panel, column).items() if point in by_point}
+    found = {series: statistics.median(by_point[point]) for series, by_point in sources.of_column(panel, column).items() if point in by_point}
     if not found:
         return ""
     order = sorted(found, key=found.get, reverse=column.startswith(("M/s", "/s")))
@@ -178,12 +180,66 @@ def first_page(claims, results, troubles, links):
     body = ["<p>Five works on indexes for GPUs, each figure of their evaluations repeated with keyray, each claim beside what was measured. "
             f"Of {len(everything)} claims: {counted(claims_of.counts(everything))} {rt_words(everything)}</p>",
             '<p>Our figures are of NVIDIA H200s and H100s, <strong>which have no RT cores</strong>: <a href="#hardware">what that means</a>. '
-            '<a href="#refuted">What was refuted</a>, with the command that shows it.</p>',
+            '<a href="#refuted">What was refuted</a>, with the command that shows it.'
+            + (' <a href="choosing.html">Which kind of index when</a>: all kinds compared.' if choices.of_choosing(results) else "") + "</p>",
             works_table(claims, results), parts.troubles(troubles), *quarrels(results), *hardware(results), *refuted(claims),
             '<h2 id="again">To repeat it</h2>',
             "<p><code>make report</code> builds these pages from the figures in the tree; <code>make report SCALE=paper</code> measures on this machine's "
             "GPU, goes on where it was cut off, and builds them of that. <code>docs/report.md</code> has the rest.</p>"]
     return parts.page(TITLE, links, body)
+
+
+# ---- Which kind when
+
+def decisions(results):
+    """What was best where, by width of keys."""
+    there = [(bits, [(wanted, choices.medians(results, wanted, bits)) for wanted in choices.WANTED]) for bits in choices.WIDTHS]
+    head = "".join(f"<th>u{bits} keys</th>" for bits, _ in there)
+    rows = []
+    for number, wanted in enumerate(choices.WANTED):
+        cells = "".join(f"<td>{marked(choices.decision_in_words(wanted, found[number][1]))}</td>" for _, found in there)
+        rows.append(f"<tr><td>{text(wanted.title)}</td>{cells}</tr>")
+    return f'<div class="scroll"><table><tr><th>what is wanted</th>{head}</tr>{"".join(rows)}</table></div>'
+
+
+def at_most_keys(results):
+    """Figures of all kinds at the largest size."""
+    for bits in choices.WIDTHS:
+        keys = choices.most_keys(results, bits)
+        kinds, rows = choices.rows_at(results, bits, keys)
+        if not rows:
+            continue
+        head = "".join(f'<th class="n">{text(kind)}</th>' for kind in kinds)
+        lines = "".join(f"<tr><td>{text(title)}</td>" + "".join(f'<td class="n">{marked(cells.get(kind, "-"))}</td>' for kind in kinds) + "</tr>"
+                        for title, cells in rows)
+        yield (f'<h3>2^{keys} u{bits} keys</h3><div class="scroll"><table><tr><th></th>{head}</tr>{lines}</table></div>')
+
+
+def rivals_of(result):
+    """Names and versions of the other libraries."""
+    found = {name: True for panel in result["panels"] for name in panel.get("rivals", {}).values()}
+    return f'<p class="soft small">Other libraries: {text("; ".join(found))}.</p>' if found else ""
+
+
+def choosing_page(results, svgs, links):
+    machines, experiments = choices.machines(results), papers.script_of(papers.CHOOSING).EXPERIMENTS
+    body = ["<p>Every kind of index and of scans in the same runs. The best kind is in bold, and so are kinds within 5% of it, since another run may put them "
+            "first. Plots have the median, and a bar from minimum to maximum. <code>docs/choosing.md</code> says what to take.</p>",
+            "<p>" + " ".join(f'<a href="#{each.name}">{each.name}</a>' for each in experiments) + "</p>"]
+    for (description, _), here in machines.items():
+        who = parts.machines_in_words(head for result in here for head in result["runs"])
+        body += [f"<h2>What was best: {text(description)}</h2>", f'<p class="soft small">{text(who)}.</p>', decisions(here), *at_most_keys(here)]
+    for experiment in experiments:
+        body += [f'<h2 id="{experiment.name}">{text(experiment.title)}</h2>', f"<p>{marked(choices.WORDS[experiment.name])}</p>"]
+        there = [result for here in machines.values() for result in here if result["experiment"] == experiment.name]
+        if not any(map(on_gpu, there)):
+            body.append(f'<p class="soft">{NO_DATA}</p>')
+        for result in there:
+            body += [f"<h3>{text(result['runs'][0]['description'])}</h3>", parts.warning(result["notes"]), f'<p class="soft small">{text(parts.measured(result))}</p>',
+                     *parts.in_one_grid(result, svgs), rivals_of(result), parts.commands(result)]
+        device = "cuda" if not there or any(map(on_gpu, there)) else "cpu"
+        body.append(f"<p><code>bench/experiments/choosing {experiment.name} --device {device}</code></p>")
+    return parts.page("Which kind of index when", links, body)
 
 
 # ---- Reports of one's own
@@ -201,6 +257,7 @@ def write(folder, results, troubles):
     """The pages of results, into a folder. Returns the first of them."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    choices.with_looks(results)
     svgs = draw_all(results)
     own = [result for result in results if not result["work"]]
     if own and len(own) == len(results):
@@ -208,10 +265,14 @@ def write(folder, results, troubles):
         return folder / "index.html"
     claims = {work.name: claims_of.of_work(work) for work in papers.WORKS}
     links = [("index.html", "All works"), *((f"{work.name}.html", work.short) for work in papers.WORKS)]
+    choosing = choices.of_choosing(results)
+    links += [("choosing.html", "Choosing")] if choosing else []
     links += [("own.html", "Own reports")] if own else []
     for work in papers.WORKS:
         here = [each for each in results if each["work"] == work.name]
         (folder / f"{work.name}.html").write_text(work_page(work, here, claims[work.name], svgs, links))
+    if choosing:
+        (folder / "choosing.html").write_text(choosing_page(results, svgs, links))
     if own:
         (folder / "own.html").write_text(own_page(own, [], svgs, links))
     (folder / "index.html").write_text(first_page(claims, results, troubles, links))

@@ -38,6 +38,9 @@ WORKS = [
          "GPUs with RT cores; BinDex on a CPU", list(to(29)), []),
 ]
 
+CHOOSING = "choosing"  # the script of what no work has: which kind when
+NAMES = [*(work.name for work in WORKS), CHOOSING]  # of scripts
+
 # Where the works disagree, which the claims say: experiments whose figures show how it is here.
 SHOWS = {"cgrx": ["fig11"], "lightweight": ["fig20"], "thesis": ["points"], "rtscan": ["random"]}
 

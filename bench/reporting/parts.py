@@ -77,7 +77,7 @@ def machines(results):
 
 def numbers_table(panel, column):
     """The figures of a plot: medians, with minimum and maximum."""
-    found = plots.of_column(panel, column)
+    found = sources.of_column(panel, column)
     points = [point for point in [*panel["points"], "beside"] if any(point in each for each in found.values())]
     head = "".join(f'<th class="n">{text(point or column)}</th>' for point in points)
     rows = []
@@ -97,9 +97,19 @@ def given_up(panel):
     return [f"not shown: {', '.join(dict.fromkeys(cell['series'] for cell in cells))} took too long at some points and was given up"] if cells else []
 
 
+def machines_in_words(heads):
+    """Each machine and commit once, also where some of its runs cast rays and others do not."""
+    found = {}
+    for head in heads:
+        place = tuple(head[name] for name in ("description", "driver", "commit", "repeat"))
+        if place not in found or head["tracers"]:
+            found[place] = head
+    return "; ".join(map(machine, found.values()))
+
+
 def figure(result, panel, column, svg):
     heads = sources.heads_of(result, panel)
-    who = "; ".join(dict.fromkeys(map(machine, heads)))
+    who = machines_in_words(heads)
     return (f'<figure class="plot">{svg}<figcaption><strong>{text(column)}.</strong> {text(panel["title"])}. {text(who)}.</figcaption>'
             f"{warning(sources.differences(heads))}{numbers_table(panel, column)}</figure>")
 
@@ -119,8 +129,15 @@ def measured(result):
     return f"Measured {times}" + (f", in {calls} calls: it was cut off and went on" if calls > 1 else "")
 
 
+def in_one_grid(result, svgs):
+    """All plots of a result side by side, without what the scripts compute of them."""
+    shown = [figure(result, panel, column, svgs[id(panel), column]) for panel in result["panels"] for column in panel["columns"]
+             if svgs.get((id(panel), column))]
+    return [warning(line for panel in result["panels"] for line in given_up(panel)), f'<div class="plots">{"".join(shown)}</div>']
+
+
 def panels(result, svgs):
-    """All plots of a result. `svgs`: by panel's number and column."""
+    """All plots of a result, table by table. `svgs`: by panel's number and column."""
     body = []
     for number, panel in enumerate(result["panels"]):
         shown = [(column, svgs[id(panel), column]) for column in panel["columns"] if svgs.get((id(panel), column))]

@@ -1,6 +1,7 @@
 """Plots of panels as SVG that stands in the page: its colours are the page's, so that it follows dark mode, and its text is text.
 matplotlib makes them."""
 import math
+import pathlib
 import re
 import statistics
 
@@ -10,14 +11,18 @@ matplotlib.use("svg")
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
+import sources  # noqa: E402
+
 COLOURS = 8
 PLACEHOLDERS = [f"#0102{i:02x}" for i in range(COLOURS)]  # what matplotlib writes; the page's variables take their place
 INK, FAINT = "#010301", "#010302"
 LINES = ["-", "--", ":", "-."]
 MARKS = "osD^vPX*<>"
+CSS = pathlib.Path(__file__).with_name("page.css")
+ACROSS = 2  # plots of a file
 WIDTH = 4.9  # inches: a phone is as wide, so that text keeps its size there
 
-AXES = {"count": "keys", "probes": "lookups", "hits": "matches of a probe", "hit-rate": "lookups that hit, %", "zipf": "Zipf coefficient",
+AXES = {"append": "rows appended", "wave-rows": "rows deleted, and rows inserted", "count": "keys", "probes": "lookups", "hits": "matches of a probe", "hit-rate": "lookups that hit, %", "zipf": "Zipf coefficient",
         "multiplicity": "rows of a key", "batches": "batches", "bits": "bits of a key", "uniformity": "uniform keys, %",
         "selectivity": "rows that each comparison selects, %", "changes": "pairs exchanged", "stride": "distance of keys",
         "conditions": "conditions in a call", "predicates": "predicates", "keys": "keys"}
@@ -69,20 +74,12 @@ def as_power(value, _=None):
 # ---- Drawing
 
 class Look:
-    """How a series is drawn: colours repeat after eight, with other lines and marks."""
+    """How a series is drawn: colours repeat after eight, with other lines and marks. Dashes lie over solid lines, so that both are seen
+    where they coincide."""
 
     def __init__(self, i):
-        self.colour, self.line, self.mark = PLACEHOLDERS[i % COLOURS], LINES[i // COLOURS % len(LINES)], MARKS[i % len(MARKS)]
-
-
-def of_column(panel, column):
-    """{series: {point: repetitions}} of what has a figure."""
-    found = {}
-    for cell in panel["cells"]:
-        values = cell.get("values", {}).get(column)
-        if values and cell["series"] in panel["series"]:
-            found.setdefault(cell["series"], {})[cell["point"]] = values
-    return {series: found[series] for series in panel["series"] if series in found}
+        dashes = i // COLOURS % len(LINES)
+        self.colour, self.line, self.mark, self.over = PLACEHOLDERS[i % COLOURS], LINES[dashes], MARKS[i % len(MARKS)], 2 + dashes / 10
 
 
 def spread(values):
@@ -111,18 +108,19 @@ def bars(figure, axes, found, column):
     figure.set_size_inches(WIDTH, 0.8 + 0.27 * len(names))
 
 
-def lines(figure, axes, found, column, points):
+def lines(axes, found, column, points, looks, caps=2.5):
+    """`looks`: {series: number of its look}, of series that look the same in every plot; `caps`: of the bars from minimum to maximum."""
     title, numbers = axis_of(points)
     places = dict(zip(points, numbers or range(len(points))))
     for i, (name, by_point) in enumerate(found.items()):
-        look = Look(i)
+        look = Look(looks.get(name, i))
         there = [point for point in points if point in by_point]
         if "beside" in by_point and not there:
             axes.axhline(spread(by_point["beside"])[0], color=look.colour, linestyle=look.line, linewidth=1.2, label=short(name, 28))
             continue
         medians, below, above = zip(*(spread(by_point[point]) for point in there))
         axes.errorbar([places[point] for point in there], medians, yerr=[below, above], color=look.colour, linestyle=look.line,
-                      marker=look.mark, markersize=4.5, linewidth=1.4, capsize=2.5, elinewidth=1, label=short(name, 28))
+                      marker=look.mark, markersize=4.5, linewidth=1.4, capsize=caps, elinewidth=1, label=short(name, 28), zorder=look.over)
     axes.set_ylabel(column)
     values = [spread(values)[0] for by_point in found.values() for values in by_point.values()]
     if is_wide(values):
@@ -132,7 +130,6 @@ def lines(figure, axes, found, column, points):
         axes.set_ylim(bottom=0)
     across(axes, title, numbers, points)
     axes.grid()
-    keys(figure, axes, len(found))
 
 
 def plain_numbers(axis, ends):
@@ -175,7 +172,7 @@ def short(text, most):
 
 def draw(panel, column, name):
     """SVG of one column of a panel; `name`: unlike that of any other plot of its page."""
-    found = of_column(panel, column)
+    found = sources.of_column(panel, column)
     if not found:
         return ""
     figure = Figure(layout="constrained")
@@ -183,7 +180,8 @@ def draw(panel, column, name):
     if len(panel["points"]) == 1 and all(len(each) == 1 for each in found.values()):
         bars(figure, axes, found, column)
     else:
-        lines(figure, axes, found, column, panel["points"])
+        lines(axes, found, column, panel["points"], panel.get("looks", {}))
+        keys(figure, axes, len(found))
     return to_page(figure, name, told(panel, column, found))
 
 
@@ -202,8 +200,8 @@ def escaped(text):
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
-def to_page(figure, name, words):
-    """The figure's SVG with the page's colours, and with names that no other plot has."""
+def plain(figure, name):
+    """The figure's SVG, without what no page needs and with names that no other plot has: (its attributes' text, the rest)."""
     import io  # pylint: disable=import-outside-toplevel
     matplotlib.rcParams["svg.hashsalt"] = name
     file = io.StringIO()
@@ -214,13 +212,60 @@ def to_page(figure, name, words):
     used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
     svg = re.sub(r' id="([^"]+)"', lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "", svg)
     svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", svg)
-    for i, colour in enumerate(PLACEHOLDERS):
-        svg = svg.replace(colour, f"var(--c{i})")
-    svg = svg.replace(INK, "var(--ink)").replace(FAINT, "var(--faint)").replace("'DejaVu Sans'", "'DejaVu Sans', Verdana")
+    svg = svg.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana")
+    svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
+    svg = re.sub(r' (x|y)="(-?\d+\.\d\d)\d+"', r' \1="\2"', svg)
     svg = re.sub(r' d="[^"]+"', lambda path: re.sub(r"\.(\d\d)\d+", r".\1", path[0]), svg)  # of lines, not of texts
     svg = re.sub(r"\n\s*", "\n", svg)
     head = re.match(r"<svg[^>]*>", svg)[0]
-    box = re.search(r'viewBox="([^"]+)"', head)[1]
+    return re.search(r'viewBox="([^"]+)"', head)[1], svg[len(head):]
+
+
+def coloured(svg, colour_of):
+    """`colour_of`: by the name of a variable of page.css."""
+    for i, colour in enumerate(PLACEHOLDERS):
+        svg = svg.replace(colour, colour_of(f"c{i}"))
+    return svg.replace(INK, colour_of("ink")).replace(FAINT, colour_of("faint"))
+
+
+NAMES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+
+
+def to_page(figure, name, words):
+    """SVG with the page's colours."""
+    box, svg = plain(figure, name)
     wide = float(box.split()[2])
-    return (f'<svg viewBox="{box}" role="img" aria-label="{escaped(words)}" style="max-width:{wide * 1.45:.0f}px" '
-            f'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">{svg[len(head):]}')
+    return (f'<svg viewBox="{box}" role="img" aria-label="{escaped(words)}" style="max-width:{wide * 1.45:.0f}px" {NAMES}>'
+            f'{coloured(svg, lambda name: f"var(--{name})")}')
+
+
+# ---- Many plots in a file of their own
+
+def light_colours():
+    """Those of page.css."""
+    root = re.search(r":root \{(.*?)\}", CSS.read_text(), re.S)[1]
+    return dict(re.findall(r"--(\w+): (#\w+)", root))
+
+
+def many(items, shared, title, words):
+    """An SVG file of plots side by side, on paper: `items` are (title, panel, column), `words` the description. Plots of no other
+    series than those `shared` have one legend, below."""
+    rows = -(-len(items) // ACROSS)
+    figure = Figure(layout="constrained", figsize=(WIDTH * ACROSS, 0.9 + 2.9 * rows))
+    figure.suptitle(title, fontsize=8)
+    known = {}
+    for place, (name, panel, column) in enumerate(items):
+        axes = figure.add_subplot(rows, ACROSS, place + 1)
+        lines(axes, sources.of_column(panel, column), column, panel["points"], panel.get("looks", {}), caps=0)
+        axes.set_title(name, fontsize=9, fontweight="bold")
+        handles, labels = axes.get_legend_handles_labels()
+        if set(labels) <= set(shared):
+            known.update(zip(labels, handles))
+        else:
+            axes.legend(frameon=False, fontsize=6.5, handlelength=2.4, labelspacing=0.25)
+    figure.legend(known.values(), known, loc="outside lower center", ncols=5, frameon=False, fontsize=8, handlelength=2.6, columnspacing=1.2)
+    colours = light_colours()
+    box, svg = plain(figure, "many")
+    wide, high = box.split()[2:]
+    return (f'<svg viewBox="{box}" {NAMES}>\n<title>{escaped(words)}</title>\n<rect width="{wide}" height="{high}" fill="{colours["paper"]}"/>'
+            f'{coloured(svg, colours.get)}')

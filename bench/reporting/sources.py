@@ -6,13 +6,12 @@
 
 A result is {"form", "work", "experiment", "source", "title", "note", "runs", "panels", "notes"}. A run is {"command", "began",
 "call", "commit", "version", "device", "description", "driver", "tracers", "repeat"}. A panel is {"title", "columns", "series",
-"points", "cells", "below"}; a cell {"series", "point", "run", "values"}: by column all repetitions, or the one number that a column has;
-or {"series", "point", "too_long"}. Nothing is left out without a Trouble that says so.
+"points", "cells", "below"}, and "rivals" where there are any: {series: name and version}; a cell {"series", "point", "run",
+"values"}: by column all repetitions, or the one number that a column has; or {"series", "point", "too_long"}. Nothing is left out without a Trouble that says so.
 """
 import collections
 import json
 import pathlib
-import statistics
 
 import papers
 
@@ -88,15 +87,19 @@ def with_time(run, seconds):
     return {**run, **rates, "seconds": {"minimum": seconds, "median": seconds, "maximum": seconds}}
 
 
-def values_of(get, run):
-    """All repetitions of a column that follows the time, or the one number of another; None where the run has none."""
+def values_of(get, run, times=None):
+    """All repetitions of a column that follows the time, or the one number of another; None where the run has none. `times`: as
+    Column has it."""
     value = get(run)
     if value is None:
         return None
+    if times:
+        seconds = times(run)
+        return [float(f"{value * one / seconds['median']:.6g}") for one in seconds.get("each") or [seconds[name] for name in ("minimum", "median", "maximum")]]
     seconds = run["seconds"]
     each = [one for one in seconds.get("each") or [seconds["minimum"], seconds["median"], seconds["maximum"]] if one > 0]
     values = [get(with_time(run, one)) for one in each]
-    if max(values) == min(values) or abs(statistics.median(values) - value) > 1e-6 * abs(value):
+    if max(values) == min(values) or abs(get(with_time(run, seconds["median"])) - value) > 1e-6 * abs(value):
         values = [value]
     return [float(f"{one:.6g}") for one in values]
 
@@ -162,7 +165,7 @@ def sys_experiment():
 
 def panel_of(kept, panel, runs, heads, notes):
     """A panel of a result. `panel`: the script's, which has the columns; `heads`: of the result, which grow."""
-    cells, found = [], {}
+    cells, found, rivals = [], {}, {}
     for cell in kept["cells"]:
         made = {"series": cell["series"], "point": cell["point"]}
         try:
@@ -173,11 +176,14 @@ def panel_of(kept, panel, runs, heads, notes):
                 if cell["number"] >= len(file["report"]["runs"]):
                     raise Broken(f"run {cell['run']} has only {len(file['report']['runs'])} specs: it ran again with others")
                 run = file["report"]["runs"][cell["number"]]
+                if cell.get("rival"):
+                    run = next(each for each in panel.rivals if each.label == cell["series"]).run_of(run) or {"spec": None}
+                    rivals[cell["series"]] = run["spec"]
                 if (cell.get("spec") or file["report"]["operation"]) != run["spec"]:
                     raise Broken(f"run {cell['run']} has another index there: it ran again")
                 made["run"] = place_of(head_of(file["report"], file["command"], file.get("began", ""), file.get("call", "")), heads)
                 made["values"] = {column.title: values for column in panel.columns
-                                  if (values := values_of(column.get, run)) is not None}
+                                  if (values := values_of(column.get, run, column.times)) is not None}
                 point = sys_experiment().BESIDE if cell["point"] == "beside" and panel.beside else cell["point"]
                 found[cell["series"], point] = run
                 if without_repetitions(run):
@@ -188,7 +194,8 @@ def panel_of(kept, panel, runs, heads, notes):
         cells.append(made)
     below = below_of(panel, found, notes)
     return {"title": panel.title, "columns": [column.title for column in panel.columns], "cells": cells, "below": below,
-            "series": [each.label for each in [*panel.shown, *panel.beside]], "points": [point.label for point in panel.points]}
+            **({"rivals": rivals} if rivals else {}),
+            "series": [each.label for each in [*panel.lines, *panel.beside]], "points": [point.label for point in panel.points]}
 
 
 def below_of(panel, found, notes):
@@ -211,7 +218,7 @@ def of_kept(kept, runs):
     for name in ("work", "experiment", "source", "title", "note", "commit", "panels"):
         if name not in kept:
             raise Broken(f"is no experiment: it has no {name}")
-    if papers.work_of(kept["work"]) is None:
+    if kept["work"] not in papers.NAMES:
         raise Broken(f"is of work {kept['work']!r}, which the report does not have")
     experiment, scale = scale_of(kept)
     panels = {panel.title: panel for panel in experiment.panels(scale)} if experiment.panels else {}
@@ -395,6 +402,16 @@ def differences(heads):
 def calls_of(heads):
     """How often an experiment was cut off and went on."""
     return len({head["call"] for head in heads if head.get("call")})
+
+
+def of_column(panel, column):
+    """{series: {point: repetitions}} of what has a figure."""
+    found = {}
+    for cell in panel["cells"]:
+        values = cell.get("values", {}).get(column)
+        if values and cell["series"] in panel["series"]:
+            found.setdefault(cell["series"], {})[cell["point"]] = values
+    return {series: found[series] for series in panel["series"] if series in found}
 
 
 def heads_of(result, panel):

@@ -11,6 +11,7 @@ import unittest
 sys.dont_write_bytecode = True  # nothing of ours in the source tree
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+import choices  # noqa: E402
 import claims_of  # noqa: E402
 import compare  # noqa: E402
 import papers  # noqa: E402
@@ -178,6 +179,81 @@ class Folders(Case):
         self.write("d/rtindex-fig12.json", kept)
         results, _ = sources.collect([folder])
         self.assertTrue(any("no table 'of long ago'" in note for note in results[0]["notes"]))
+
+
+class Choosing(Case):
+    """Experiments of bench/experiments/choosing, of made-up reports."""
+
+    def keep(self, name, seconds):
+        """All cells of an experiment; `seconds(series, point)` is how long each takes."""
+        experiment = next(each for each in papers.script_of("choosing").EXPERIMENTS if each.name == name)
+        scale = sources.sys_experiment().Scale(10, 10, False)
+        panels = []
+        for number, panel in enumerate(experiment.panels(scale)):
+            cells, runs = [], []
+            for point in panel.points:
+                for each in panel.series:
+                    run = run_of(each.label, [seconds(each.label, point.label)] * 2, keys=1024)
+                    run["baselines"] = [{"name": "std::lower_bound, one thread", "version": "libstdc++ 1", "lookups": 1024, "footprint": 4096,
+                                         "per_second": 819.2, "seconds": {"minimum": 1.0, "median": 1.25, "maximum": 1.5, "each": [1.0, 1.5]}}]
+                    cells.append({"series": each.label, "point": point.label, "spec": each.label, "run": f"r{number}", "number": len(runs)})
+                    runs.append(run)
+                cells += [{"series": rival.label, "point": point.label, "spec": "std::lower_bound, one thread libstdc++ 1", "run": f"r{number}",
+                           "number": len(runs) - 1, "rival": True} for rival in panel.rivals[:1]]
+            self.write(f"c/runs/r{number}.json", {"command": f"keyray bench {number}", "began": "2026-01-01", "call": "", "commit": "aaaa",
+                                                  "report": report_of(*runs, device="cpu", description="CPU")})
+            panels.append({"title": panel.title, "cells": cells})
+        self.write(f"c/choosing-{name}.json", {"work": "choosing", "experiment": name, "source": "choosing", "title": "t", "note": "", "commit": "aaaa",
+                                               "scale": scale._asdict(), "panels": panels})
+        results, troubles = sources.collect([self.folder / "c"])
+        self.assertEqual(troubles, [])
+        return results
+
+    def test_what_is_best(self):
+        """hash is fastest at 2^12 keys; elsewhere eytzinger is, and array within 5%."""
+        def seconds(series, point):
+            return {"hash": 0.5 if point == "count 2^12" else 4.0, "eytzinger": 1.0, "array": 1.04}.get(series, 2.0)
+        results = self.keep("points", seconds)
+        wanted = choices.WANTED[0]
+        self.assertEqual(choices.decision_in_words(wanted, choices.medians(results, wanted, 32)), "`array`, `eytzinger` at 2^4 to 2^10; `hash` at 2^12")
+        self.assertEqual(choices.decision_in_words(choices.WANTED[3], choices.medians(results, choices.WANTED[3], 32)), "-")
+        kinds, rows = choices.rows_at(results, 32, choices.most_keys(results, 32))
+        self.assertEqual(rows[0][1]["hash"], "**0.004096**")
+        self.assertEqual(rows[0][1]["array"], "0.001969")
+        self.assertEqual([kind for kind in kinds if kind not in choices.KINDS], [])
+
+    def test_less_may_be_better(self):
+        wanted = choices.WANTED[4]
+        self.assertEqual(choices.best_of(wanted, {"array": 1.0, "hash": 1.04, "btree": 1.06}), ["array", "hash"])
+        self.assertEqual(choices.best_of(choices.WANTED[0], {"array": 1.0, "hash": 1.04, "btree": 1.06}), ["hash", "btree"])
+
+    def test_rivals(self):
+        results = self.keep("peers", lambda series, point: 1.0)
+        panel = results[0]["panels"][0]
+        self.assertEqual(panel["rivals"], {"std::lower_bound (one thread)": "std::lower_bound, one thread libstdc++ 1"})
+        cell = next(each for each in panel["cells"] if each["series"].startswith("std"))
+        self.assertEqual(cell["values"]["M/s"], [0.001024, 0.000682667])  # of 2048 probes, where a run has 1024
+        looks = choices.looks_of(panel)
+        self.assertEqual(len(set(looks.values())), len(looks))
+
+    def test_another_rival(self):
+        kept = self.keep("peers", lambda series, point: 1.0)
+        data = json.loads((self.folder / "c/choosing-peers.json").read_text())
+        for cell in data["panels"][0]["cells"]:
+            if cell.get("rival"):
+                cell["spec"] = "std::lower_bound, one thread libstdc++ 0"
+        self.write("c/choosing-peers.json", data)
+        results, _ = sources.collect([self.folder / "c"])
+        self.assertTrue(kept and any("another index" in note for note in results[0]["notes"]))
+
+    def test_every_series_has_a_look_of_its_own(self):
+        scale = sources.sys_experiment().Scale
+        for experiment in papers.script_of("choosing").EXPERIMENTS:
+            self.assertIn(experiment.name, choices.WORDS)
+            for gpu in (False, True):
+                for panel in experiment.panels(scale(22, 20, gpu)):
+                    looks = [choices.LOOKS[each.label] for each in panel.series]
+                    self.assertEqual(len(set(looks)), len(looks), panel.title)
 
 
 class Lists(unittest.TestCase):

@@ -6,7 +6,6 @@ import pathlib
 import re
 import subprocess
 import sys
-import xml.etree.ElementTree
 
 from cases import BENCH, bad, ok
 from scripts import Skip
@@ -334,54 +333,32 @@ def empty_cells(panels):
 
 
 def experiments_choosing(keyray, device, folder):
-    """bench/experiments/choosing makes a table and a plot, says what it leaves out, and takes reports that are there"""
-    line = (f"--build {pathlib.Path(keyray).parents[1]} --device {device} --sizes 16,10 --probes-log2 8 --repeat 1 --reports reports "
-            "--table t.md --plot p.svg --kinds")
-    kinds = "array:layout=aos pivot frob rx"
-    for new in (True, False):
-        done = subprocess.run([EXPERIMENTS / "choosing", *line.split(), kinds], cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0 and bool(done.stderr) == new, done.stderr
-    table = (folder / "t.md").read_text()
-    assert "- `frob`: this build has no such kind" in table and "| keys | `array:layout=aos` | `pivot` |" in table, table
-    assert device == "cuda" or "- `rx`: cpu has no RT cores" in table, table
-    rows = re.findall(r"^\| 2\^(10|16) \| (.*) \|$", table, re.MULTILINE)
-    assert len(rows) == 2 * 2 * 8 and all("**" in cells or cells == "- | -" for _, cells in rows), table
-    assert sum(cells == "- | -" for _, cells in rows) == 2 * 4, table  # too few keys for COUNT and updates
-    for title in ("Points, half misses", "COUNT of ranges of 2^16", "Update: delete 2^15, insert 2^15", "Memory"):
-        assert re.search(rf"^\| {re.escape(title)} \| (`.*` at 2\^1[06]|-)", table, re.MULTILINE), title
-    plot = xml.etree.ElementTree.fromstring((folder / "p.svg").read_text())
-    lines = [line.attrib for line in plot.iter() if line.tag.endswith("polyline")]
-    assert len(lines) == 2 + 2 * (8 - 1) * 2, lines  # two of the legend
-    assert len({(line["stroke"], line.get("stroke-dasharray")) for line in lines}) == 2  # not by colour alone
-    assert sum("stroke-dasharray" in line for line in lines) == len(lines) // 2
-    words = [text.text for text in plot.iter() if text.tag.endswith("text")]
-    assert words.count("keys (log scale)") == 14 and words.count("ms (log scale)") == 4, words
-    wrong = subprocess.run([EXPERIMENTS / "choosing", *line.split(), kinds, "--operations", "frob"], cwd=folder, capture_output=True, check=False)
-    assert wrong.returncode == 2 and b"--operations are hits," in wrong.stderr
-    only = subprocess.run([EXPERIMENTS / "choosing", *line.split(), "frob"], cwd=folder, capture_output=True, text=True, check=False)
-    assert only.returncode == 1 and "nothing was measured" in only.stderr, only.stderr
+    """bench/experiments/choosing measures every kind, with rivals and prepared calls beside them, and goes on where it was cut off"""
+    line = f"all --build {pathlib.Path(keyray).parents[1]} --device {device} --keys-log2 8 --probes-log2 8 --repeat 2 --reports kept --figures f.json"
 
+    def run(*more):
+        return subprocess.run([EXPERIMENTS / "choosing", *line.split(), *more], cwd=folder, capture_output=True, text=True, check=False)
 
-def experiments_choosing_plot(keyray, device, folder):
-    """The plot of bench/experiments/choosing hides no kind, adds kinds of another run, and says what is old or left out"""
-    line = (f"--build {pathlib.Path(keyray).parents[1]} --device {device} --sizes 10,12 --widths 32 --operations hits,memory "
-            "--probes-log2 8 --repeat 1 --table t.md --plot p.svg --later hash")
-    more = ["--kinds", "array eytzinger", "--note", "hits=measured <long> ago", "--later-reports", "later"]
-    done = subprocess.run([EXPERIMENTS / "choosing", *line.split(), *more], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    plot = xml.etree.ElementTree.fromstring((folder / "p.svg").read_text())
-    words = [text.text for text in plot.iter() if text.tag.endswith("text")]
-    assert words[1].startswith("later: ") and "hash, later" in words and words.count("measured <long> ago") == 1, words
-    assert "without pivot, chain, btree, cgrx:updates=on, rx: not measured in this run" in words[2], words
-    assert "hash" not in (folder / "t.md").read_text() and (folder / "later").is_dir()
-    marks = {each[0].text.rpartition(":")[0]: tuple(map(float, re.findall(r"[\d.]+", each.get("transform"))))
-             for each in plot.iter() if len(each) and "bytes per key" in (each[0].text or "")}
-    for keys in (10, 12):
-        array, eytzinger = (marks[f"{spec}, 2^{keys} keys"] for spec in ("array", "eytzinger"))  # both keep 8 bytes per key
-        assert array[1] == eytzinger[1] and abs(array[0] - eytzinger[0]) > 8, marks
-    for wrong in (["--kinds", "hash", "--later-reports", "later"], ["--kinds", "array"], [*more, "--note", "frob=x"]):
-        done = subprocess.run([EXPERIMENTS / "choosing", *line.split(), *wrong], cwd=folder, capture_output=True, check=False)
-        assert done.returncode == 2, (wrong, done.stderr)
+    needs_rx(keyray, device, folder)
+    cut = run("--seconds", "0.0001")
+    assert cut.returncode == 3 and "left: points builds" in cut.stderr, cut.stderr
+    first = run()
+    assert first.returncode == 0, first.stderr
+    times = {path: path.stat().st_mtime_ns for path in (folder / "kept/runs").iterdir()}
+    again = run()
+    assert again.stdout == first.stdout and times == {path: path.stat().st_mtime_ns for path in (folder / "kept/runs").iterdir()}
+    kept = {path.stem: json.loads(path.read_text()) for path in (folder / "kept").glob("*.json")}
+    figures = json.loads((folder / "f.json").read_text())
+    assert len(kept) == len(figures) == 12, kept.keys()
+    absent = [cell for each in figures.values() for cell in empty_cells(each["panels"])]
+    gpu = device != "cpu"  # where rivals are those of KEYRAY_PEERS
+    assert all(gpu and series.split(":")[0] in ("thrust", "cuco") for _, _, series, _ in absent), absent
+    points = kept["choosing-points"]["panels"][0]["cells"]
+    assert {cell["series"].partition(":")[0] for cell in points} == {"array", "pivot", "eytzinger", "btree", "hash", "chain", "cgrx", "rx"}
+    rivals = [cell for panel in kept["choosing-peers"]["panels"] for cell in panel["cells"] if cell.get("rival")]
+    assert any(cell["series"].startswith("std::lower_bound") and "libstdc++" in cell["spec"] for cell in rivals), rivals
+    commands = [json.loads(path.read_text())["command"] for path in times]
+    assert sum(" --prepared" in command for command in commands) == 1 and sum(" --baseline" in command for command in commands) == 2
 
 
 # Stands in for ncu: runs the command on little data and prints three kernels, and one more for each timed run.
@@ -502,4 +479,4 @@ def experiments_resume(keyray, device, folder):
 
 
 SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, every_figure, experiments, experiments_resume, experiments_thesis, experiments_cgrx, experiments_lightweight, experiments_rtscan, experiments_choosing,
-           experiments_choosing_plot, experiments_counters, points_of_kinds]
+           experiments_counters, points_of_kinds]

@@ -15,14 +15,32 @@ typedef struct rivals {
     double seconds[BENCH_REPEAT_MOST + 1];
 } rivals;
 
+/* By the namespace of a rival. */
+static const char *version_of(const char *name)
+{
+    if (strncmp(name, "std::", 5) == 0)
+        return kr_baseline_std_version();
+#if defined(KR_WITH_ABSL)
+    if (strncmp(name, "absl::", 6) == 0)
+        return "Abseil " KR_ABSL_VERSION;
+#endif
+#if defined(KR_WITH_PEERS)
+    if (strncmp(name, "cuco::", 6) == 0)
+        return "cuCollections, " KR_PEERS_VERSION;
+#endif
+    return "";
+}
+
 /* The first run warms up. */
 static void add(bench_row *row, const char *name, const char *setting, uint64_t n, uint64_t footprint_nbytes,
                 rivals *r)
 {
     bench_baseline *to = &row->baselines[row->n_baselines++];
     snprintf(to->name, sizeof to->name, "%s%s%s", name, setting[0] ? ", " : "", setting);
+    to->version = version_of(name);
     to->footprint_nbytes = footprint_nbytes;
-    to->rate = (double)n / bench_summarize(r->seconds + 1, r->options->repeat).median;
+    to->n = n;
+    to->times = bench_summarize(r->seconds + 1, r->options->repeat);
 }
 
 static void std_lower_bound(rivals *r, bench_row *row)

@@ -184,8 +184,10 @@ typedef struct bench_kept {
 /* A rival on the same data. */
 typedef struct bench_baseline {
     char name[96];
+    const char *version;       /* of its library, or "" where it is that of CUDA */
     uint64_t footprint_nbytes; /* what its lookups read, or its sort leaves */
-    double rate;               /* lookups or pairs per second */
+    uint64_t n;                /* lookups or pairs of a run */
+    bench_times times;         /* of runs */
     double build_seconds;      /* of a map that was looked up, else 0 */
 } bench_baseline;
 

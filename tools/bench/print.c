@@ -134,6 +134,11 @@ static void print_work(output *out, const bench_row *row)
     output_end(out, '}');
 }
 
+static double rival_rate(const bench_baseline *rival)
+{
+    return (double)rival->n / rival->times.median;
+}
+
 static void print_comparisons(output *out, const bench_row *row)
 {
     if (row->n_baselines) {
@@ -142,8 +147,12 @@ static void print_comparisons(output *out, const bench_row *row)
             const bench_baseline *rival = &row->baselines[i];
             output_begin(out, NULL, '{');
             output_text(out, "name", rival->name);
-            output_real(out, "per_second", rival->rate);
-            output_real(out, "ratio", rate(row) / rival->rate);
+            if (rival->version[0])
+                output_text(out, "version", rival->version);
+            output_number(out, "lookups", rival->n);
+            bench_print_times(out, "seconds", &rival->times);
+            output_real(out, "per_second", rival_rate(rival));
+            output_real(out, "ratio", rate(row) / rival_rate(rival));
             output_number(out, "footprint", rival->footprint_nbytes);
             if (rival->build_seconds > 0)
                 output_seconds(out, "build_seconds", rival->build_seconds);
@@ -344,8 +353,8 @@ static void print_text_updates(const bench_row *row, FILE *to)
 static void print_text_baseline(const bench_row *row, const bench_baseline *rival, FILE *to)
 {
     char footprint[32];
-    fprintf(to, "%10s %.2f times %s (%.2f M/s, %s", "", rate(row) / rival->rate, rival->name,
-            rival->rate / 1e6, output_size(footprint, rival->footprint_nbytes));
+    fprintf(to, "%10s %.2f times %s (%.2f M/s, %s", "", rate(row) / rival_rate(rival), rival->name,
+            rival_rate(rival) / 1e6, output_size(footprint, rival->footprint_nbytes));
     if (rival->build_seconds > 0)
         fprintf(to, ", built in %.3f ms", rival->build_seconds * 1e3);
     fprintf(to, ")\n");
