@@ -2,6 +2,7 @@
 import importlib.machinery
 import importlib.util
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -21,6 +22,8 @@ CASES = [
              "runs.0": lambda run: "work" not in run and sum(part["nbytes"] for part in run["components"]) == run["footprint"]}),
     ok(f"bench point {BENCH} --sweep probes=10,20,30 --format json",
        json={"runs": lambda runs: [run["workload"]["probes"] for run in runs] == [10, 20, 30]}),
+    bad(2, "report a.json --compare", "--compare takes two FILEs, OLD and NEW; 1 were given"), bad(2, "report --compare a.json b.json -o d", "leave out --output"),
+    bad(2, "report a.json --other-machines", "--other-machines is of --compare"), bad(2, "report --pyhton x a.json", r"did you mean --python\?"),
     ok(f"bench range {BENCH} --probes 50 --result sum --sweep stride=1,2", out=r"(?s)stride=1.*stride=2"),
     *(ok(f"bench {what} --uniformity 100 --count 1000 --repeat 1 --device cpu --texts {form} {words}",
          out=rf"(?s)1000 u\d+ as texts, {form}, .*checked: ") for what, form, words in
@@ -361,6 +364,45 @@ def experiments_choosing(keyray, device, folder):
     assert sum(" --prepared" in command for command in commands) == 1 and sum(" --baseline" in command for command in commands) == 2
 
 
+# Stands in for a Python without matplotlib.
+WITHOUT_MATPLOTLIB = "raise ModuleNotFoundError(\"No module named 'matplotlib'\", name='matplotlib')\n"
+
+
+def report_runs(keyray, _, folder):
+    """keyray report compares two reports, makes pages where matplotlib is, and says what is missing where not"""
+    def run(line, **environment):
+        return subprocess.run([keyray, "report", *line.split()], cwd=folder, capture_output=True, text=True, check=False,
+                              env={**os.environ, **environment})
+
+    for name, repeat in (("old", 3), ("new", 3), ("other", 3)):
+        count = 5000 if name == "other" else 4000
+        subprocess.run([keyray, *f"bench point --count {count} --probes 4000 --repeat {repeat} --device cpu --index array --index hash --json {name}.json".split()],
+                       cwd=folder, check=True, capture_output=True)
+    same = run("--compare old.json old.json")
+    assert same.returncode == 0 and "0 slower, 0 faster, 2 within the spread" in same.stdout, same
+    slow = json.loads((folder / "old.json").read_text())
+    for each in slow["runs"]:
+        each["seconds"] = {name: [9 * one for one in value] if name == "each" else 9 * value for name, value in each["seconds"].items()}
+    (folder / "slow.json").write_text(json.dumps(slow))
+    assert run("slow.json --compare old.json").returncode == 0 and run("old.json slow.json --compare").returncode == 1
+    refused = run("old.json other.json --compare")
+    assert refused.returncode == 2 and "workloads differ: keys 4000 and 5000" in refused.stderr, refused
+    (folder / "matplotlib.py").write_text(WITHOUT_MATPLOTLIB)
+    bare = run("old.json -o pages", PYTHONPATH=str(folder))
+    assert bare.returncode == 2 and "plots need matplotlib" in bare.stderr and "-m venv DIR && DIR/bin/pip install matplotlib" in bare.stderr, bare
+    assert not (folder / "pages").exists()
+    (folder / "matplotlib.py").unlink()
+    gone = run("old.json --python no-such-python")
+    assert gone.returncode == 2 and "Python was not found as no-such-python; install Python 3.11 or newer with matplotlib" in gone.stderr, gone
+    (folder / "cut.json").write_text('{"runs": [')
+    if subprocess.run([sys.executable, "-c", "import matplotlib"], capture_output=True, check=False).returncode:
+        print("keyray report: no pages were made, since this Python has no matplotlib")
+        return
+    made = run(f"old.json cut.json --python {sys.executable}")
+    assert made.returncode == 1 and made.stdout == "keyray-report/index.html\n" and "truncated" in made.stderr, made
+    assert "<svg" in (folder / "keyray-report/index.html").read_text()
+
+
 # Stands in for ncu: runs the command on little data and prints three kernels, and one more for each timed run.
 NCU = """#!/usr/bin/env python3
 import subprocess, sys
@@ -479,4 +521,4 @@ def experiments_resume(keyray, device, folder):
 
 
 SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, every_figure, experiments, experiments_resume, experiments_thesis, experiments_cgrx, experiments_lightweight, experiments_rtscan, experiments_choosing,
-           experiments_counters, points_of_kinds]
+           report_runs, experiments_counters, points_of_kinds]

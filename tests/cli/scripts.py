@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import time
 
-COMMANDS = ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "scan", "index", "bench")
+COMMANDS = ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "scan", "index", "bench", "report")
 
 
 class Skip(Exception):

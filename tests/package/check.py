@@ -53,13 +53,38 @@ def main():
         check(pathlib.Path(scratch), build, cmake, compiler, version)
 
 
+def check_report(prefix, scratch, environment):
+    """The command finds what `keyray report` runs, and that reads what keyray bench wrote. Pages where Python has matplotlib."""
+    keyray, file = prefix / "bin/keyray", scratch / "own.json"
+    run(keyray, *"bench point --count 1000 --probes 1000 --repeat 3 --device cpu --index array --json".split(), file, env=environment)
+    if "1 within the spread" not in run(keyray, "report", "--compare", file, file, env=environment):
+        sys.exit("keyray report --compare of a file with itself finds a change")
+    python = ["--python", sys.executable]
+    if subprocess.run([sys.executable, "-c", "import matplotlib"], capture_output=True, check=False).returncode:
+        done = subprocess.run([keyray, "report", *python, "-o", scratch / "pages"], env=environment, capture_output=True, text=True, check=False)
+        if done.returncode != 2 or "plots need matplotlib" not in done.stderr:
+            sys.exit(f"keyray report without matplotlib: {done}")
+    else:
+        run(keyray, "report", *python, file, "-o", scratch / "own", env=environment)
+        run(keyray, "report", *python, "-o", scratch / "pages", env=environment)
+        for page in ("own/index.html", "pages/rtindex.html"):
+            if "<svg" not in (scratch / page).read_text():
+                sys.exit(f"{page} has no plot")
+    (prefix / "share/keyray").rename(prefix / "share/elsewhere")
+    done = subprocess.run([keyray, "report", file], env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 2 or "was installed without its folder share/keyray" not in done.stderr:
+        sys.exit(f"keyray report without its files: {done}")
+
+
 def check(scratch, build, cmake, compiler, version):
     run(cmake, "--install", build, "--prefix", scratch / "first")
     prefix = scratch / "moved"
     (scratch / "first").rename(prefix)
     files = installed_files(prefix)
     print("installed:", *sorted(files), sep="\n  ")
-    for wanted in ("bin/keyray", "share/man/man1/keyray.1", "share/man/man1/keyray-lookup.1", "include/keyray/keyray.h", "include/keyray/keyray_cuda.h",
+    for wanted in ("bin/keyray", "share/man/man1/keyray.1", "share/man/man1/keyray-lookup.1", "share/man/man1/keyray-report.1",
+                   "share/keyray/bench/report", "share/keyray/bench/reporting/page.css", "share/keyray/bench/experiments/choosing",
+                   "include/keyray/keyray.h", "include/keyray/keyray_cuda.h",
                    *(f"share/doc/keyray/{name}" for name in ("LICENSE", "README.md", "CHANGELOG.md", "docs/errors.md",
                                                             "docs/overview.svg", "examples/five_lines.c"))):
         if wanted not in files:
@@ -74,6 +99,8 @@ def check(scratch, build, cmake, compiler, version):
     # The command finds its library where the tree was moved to.
     environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     run(prefix / "bin/keyray", "kinds", env=environment)
+
+    check_report(prefix, scratch, environment)
 
     run(cmake, "-S", HERE / "client-c", "-B", scratch / "client", f"-DCMAKE_PREFIX_PATH={prefix}",
         f"-DCMAKE_C_COMPILER={compiler}")
