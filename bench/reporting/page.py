@@ -227,6 +227,8 @@ def choosing_page(results, svgs, links):
             "first. Plots have the median, and a bar from minimum to maximum. <code>docs/choosing.md</code> says what to take.</p>",
             "<p>" + " ".join(f'<a href="#{each.name}">{each.name}</a>' for each in experiments) + "</p>"]
     for (description, _), here in machines.items():
+        if not any(choices.medians(here, wanted, bits) for wanted in choices.WANTED for bits in choices.WIDTHS):
+            continue
         who = parts.machines_in_words(head for result in here for head in result["runs"])
         body += [f"<h2>What was best: {text(description)}</h2>", f'<p class="soft small">{text(who)}.</p>', decisions(here), *at_most_keys(here)]
     for experiment in experiments:
