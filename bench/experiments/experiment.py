@@ -55,7 +55,7 @@ class Rival:
             return None
         scale = run["workload"].get("probes", found["lookups"]) / found["lookups"]  # a build has no probes
         times = {name: [one * scale for one in value] if name == "each" else value * scale for name, value in found["seconds"].items()}
-        return {"spec": " ".join(word for word in (found["name"], found.get("version")) if word), "workload": run["workload"], "seconds": times,
+        return {"spec": ", ".join(word for word in (found["name"], found.get("version")) if word), "workload": run["workload"], "seconds": times,
                 "per_second": found["per_second"], "footprint": found["footprint"], "beside": run}
 
 

@@ -107,10 +107,11 @@ def machines_in_words(heads):
     return "; ".join(map(machine, found.values()))
 
 
-def figure(result, panel, column, svg):
+def figure(result, panel, column, svg, title_first=False):
+    words = [panel["title"], column] if title_first else [column, panel["title"]]
     heads = sources.heads_of(result, panel)
     who = machines_in_words(heads)
-    return (f'<figure class="plot">{svg}<figcaption><strong>{text(column)}.</strong> {text(panel["title"])}. {text(who)}.</figcaption>'
+    return (f'<figure class="plot">{svg}<figcaption><strong>{text(words[0])}.</strong> {text(words[1])}. {text(who)}.</figcaption>'
             f"{warning(sources.differences(heads))}{numbers_table(panel, column)}</figure>")
 
 
@@ -131,7 +132,7 @@ def measured(result):
 
 def in_one_grid(result, svgs):
     """All plots of a result side by side, without what the scripts compute of them."""
-    shown = [figure(result, panel, column, svgs[id(panel), column]) for panel in result["panels"] for column in panel["columns"]
+    shown = [figure(result, panel, column, svgs[id(panel), column], True) for panel in result["panels"] for column in panel["columns"]
              if svgs.get((id(panel), column))]
     return [warning(line for panel in result["panels"] for line in given_up(panel)), f'<div class="plots">{"".join(shown)}</div>']
 

@@ -63,7 +63,7 @@ def shown(value):
     if abs(value) >= 1e4:
         exponent = math.log2(abs(value))
         return f"2^{exponent:.0f}" if exponent == int(exponent) else f"{value:.3g}"
-    return f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def as_power(value, _=None):

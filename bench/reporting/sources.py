@@ -252,6 +252,8 @@ def leftovers(folder, runs):
             continue
         try:
             kept = runs.load(path.stem)
+            if "too_long" in kept["report"]:
+                continue  # its table says so
             yield Trouble(str(path), f"belongs to no whole experiment: {kept['command']}. Its script was cut off or ran again with "
                           "other options; the same command goes on", False)
         except Broken as error:
