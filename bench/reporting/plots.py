@@ -62,7 +62,7 @@ def shown(value):
         return "0"
     if abs(value) >= 1e4:
         exponent = math.log2(abs(value))
-        return f"2^{exponent:.0f}" if exponent == int(exponent) else f"{value:.3g}"
+        return f"2^{exponent:.0f}" if exponent == int(exponent) else f"{value:.3g}" if abs(value) >= 1e6 else f"{value:.0f}"
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
@@ -200,6 +200,15 @@ def escaped(text):
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
+def one_style(group):
+    """Marks of one style have it once, in their group."""
+    styles = set(re.findall(r' style="([^"]*)"', group[2]))
+    if len(styles) != 1 or group[2].count("<use ") != group[2].count(" style="):
+        return group[0]
+    marks = re.sub(r' style="[^"]*"', "", group[2])
+    return f'<g{group[1] or ""} style="{styles.pop()}">\n{marks}</g>'
+
+
 def plain(figure, name):
     """The figure's SVG, without what no page needs and with names that no other plot has: (its attributes' text, the rest)."""
     import io  # pylint: disable=import-outside-toplevel
@@ -209,14 +218,16 @@ def plain(figure, name):
     svg = file.getvalue()
     svg = svg[svg.index("<svg"):]
     svg = re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*|<style.*?</style>\s*", "", svg, flags=re.S)
-    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
-    svg = re.sub(r' id="([^"]+)"', lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "", svg)
-    svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", svg)
+    used = dict.fromkeys(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
+    short_names = {old: f"{name}-{i}" for i, old in enumerate(used)}
+    svg = re.sub(r' id="([^"]+)"', lambda match: f' id="{short_names[match[1]]}"' if match[1] in used else "", svg)
+    svg = re.sub(r'(href="#|url\(#)([^")]+)', lambda match: match[1] + short_names[match[2]], svg)
     svg = svg.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana")
     svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
     svg = re.sub(r' (x|y)="(-?\d+\.\d\d)\d+"', r' \1="\2"', svg)
     svg = re.sub(r' d="[^"]+"', lambda path: re.sub(r"\.(\d\d)\d+", r".\1", path[0]), svg)  # of lines, not of texts
     svg = re.sub(r"\n\s*", "\n", svg)
+    svg = re.sub(r"<g( clip-path=[^>]*)?>\n((?:<use [^>]*/>\n)+)</g>", one_style, svg)
     head = re.match(r"<svg[^>]*>", svg)[0]
     return re.search(r'viewBox="([^"]+)"', head)[1], svg[len(head):]
 

@@ -177,7 +177,8 @@ def panel_of(kept, panel, runs, heads, notes):
                     raise Broken(f"run {cell['run']} has only {len(file['report']['runs'])} specs: it ran again with others")
                 run = file["report"]["runs"][cell["number"]]
                 if cell.get("rival"):
-                    run = next(each for each in panel.rivals if each.label == cell["series"]).run_of(run) or {"spec": None}
+                    rival = next((each for each in panel.rivals if each.label == cell["series"]), None)
+                    run = rival and rival.run_of(run) or {"spec": None}
                     rivals[cell["series"]] = run["spec"]
                 if (cell.get("spec") or file["report"]["operation"]) != run["spec"]:
                     raise Broken(f"run {cell['run']} has another index there: it ran again")

@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
 """Doctored files: what is broken is said and not shown, what is mixed or repeated is said beside its plot. And the lists of
 figures, comparisons, and pages where matplotlib is there."""
+import contextlib
 import copy
+import io
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True  # nothing of ours in the source tree
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import choices  # noqa: E402
+import choosing_docs  # noqa: E402
 import claims_of  # noqa: E402
 import compare  # noqa: E402
 import papers  # noqa: E402
@@ -198,7 +203,7 @@ class Choosing(Case):
                                          "per_second": 819.2, "seconds": {"minimum": 1.0, "median": 1.25, "maximum": 1.5, "each": [1.0, 1.5]}}]
                     cells.append({"series": each.label, "point": point.label, "spec": each.label, "run": f"r{number}", "number": len(runs)})
                     runs.append(run)
-                cells += [{"series": rival.label, "point": point.label, "spec": "std::lower_bound, one thread libstdc++ 1", "run": f"r{number}",
+                cells += [{"series": rival.label, "point": point.label, "spec": "std::lower_bound, one thread, libstdc++ 1", "run": f"r{number}",
                            "number": len(runs) - 1, "rival": True} for rival in panel.rivals[:1]]
             self.write(f"c/runs/r{number}.json", {"command": f"keyray bench {number}", "began": "2026-01-01", "call": "", "commit": "aaaa",
                                                   "report": report_of(*runs, device="cpu", description="CPU")})
@@ -230,7 +235,7 @@ class Choosing(Case):
     def test_rivals(self):
         results = self.keep("peers", lambda series, point: 1.0)
         panel = results[0]["panels"][0]
-        self.assertEqual(panel["rivals"], {"std::lower_bound (one thread)": "std::lower_bound, one thread libstdc++ 1"})
+        self.assertEqual(panel["rivals"], {"std::lower_bound": "std::lower_bound, one thread, libstdc++ 1"})
         cell = next(each for each in panel["cells"] if each["series"].startswith("std"))
         self.assertEqual(cell["values"]["M/s"], [0.001024, 0.000682667])  # of 2048 probes, where a run has 1024
         looks = choices.looks_of(panel)
@@ -241,7 +246,7 @@ class Choosing(Case):
         data = json.loads((self.folder / "c/choosing-peers.json").read_text())
         for cell in data["panels"][0]["cells"]:
             if cell.get("rival"):
-                cell["spec"] = "std::lower_bound, one thread libstdc++ 0"
+                cell["spec"] = "std::lower_bound, one thread, libstdc++ 0"
         self.write("c/choosing-peers.json", data)
         results, _ = sources.collect([self.folder / "c"])
         self.assertTrue(kept and any("another index" in note for note in results[0]["notes"]))
@@ -254,6 +259,38 @@ class Choosing(Case):
                 for panel in experiment.panels(scale(22, 20, gpu)):
                     looks = [choices.LOOKS[each.label] for each in panel.series]
                     self.assertEqual(len(set(looks)), len(looks), panel.title)
+
+
+class ChoosingPage(Case):
+    """docs/choosing.md and its plots follow the kept results."""
+
+    def check(self, page=lambda text: text, plot=lambda text: text):
+        """Status of --check, with a copy of the page and the plots that are changed."""
+        copy_of = self.folder / "docs"
+        copy_of.mkdir(exist_ok=True)
+        (copy_of / "choosing.md").write_text(page(choosing_docs.PAGE.read_text()))
+        for path in choosing_docs.PAGE.parent.glob("choosing-*.svg"):
+            (copy_of / path.name).write_text(plot(path.read_text()))
+        with unittest.mock.patch.object(choosing_docs, "PAGE", copy_of / "choosing.md"), contextlib.redirect_stderr(io.StringIO()) as said:
+            return choosing_docs.main(["--check"]), said.getvalue()
+
+    def test_as_kept(self):
+        self.assertEqual(self.check(), (0, ""))
+
+    def test_another_figure(self):
+        status, said = self.check(page=lambda text: re.sub(r"\*\*(\d)", r"**9\1", text))
+        self.assertEqual(status, 1)
+        self.assertIn("docs/choosing.md: its tables are not what", said)
+
+    def test_a_plot_of_other_figures(self):
+        status, said = self.check(plot=lambda text: re.sub(r"figures [0-9a-f]+", "figures 0123", text))
+        self.assertEqual(status, 1)
+        self.assertIn("is a plot of other figures", said)
+
+    def test_no_marks(self):
+        status, said = self.check(page=lambda text: text.replace("<!-- choosing", "<!--"))
+        self.assertEqual(status, 1)
+        self.assertIn("has no marks", said)
 
 
 class Lists(unittest.TestCase):
