@@ -2,7 +2,7 @@
 #ifndef KEYRAY_ANSWERS_H
 #define KEYRAY_ANSWERS_H
 
-#include "column.h"
+#include "tools/columns/column.h"
 
 #include <stdio.h>
 

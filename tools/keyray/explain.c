@@ -1,5 +1,5 @@
-#include "column.h"
 #include "commands.h"
+#include "tools/columns/column.h"
 #include "tools/terminal/device.h"
 #include "tools/terminal/output.h"
 #include "tools/terminal/progress.h"

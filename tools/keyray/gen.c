@@ -1,7 +1,7 @@
-#include "column.h"
 #include "commands.h"
 #include "targets.h"
 #include "tools/bench/workload.h"
+#include "tools/columns/column.h"
 #include "tools/terminal/clock.h"
 #include "tools/terminal/output.h"
 #include "tools/terminal/progress.h"

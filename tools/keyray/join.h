@@ -3,10 +3,10 @@
 #define KEYRAY_JOIN_H
 
 #include "answers.h"
-#include "column.h"
 #include "nearest.h"
 #include "saved.h"
 #include "shown.h"
+#include "tools/columns/column.h"
 #include "tools/terminal/device.h"
 #include "tools/terminal/facts.h"
 #include "tools/terminal/options.h"

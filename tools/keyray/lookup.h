@@ -3,11 +3,11 @@
 #define KEYRAY_LOOKUP_H
 
 #include "answers.h"
-#include "column.h"
 #include "nearest.h"
 #include "result.h"
 #include "saved.h"
 #include "shown.h"
+#include "tools/columns/column.h"
 #include "tools/terminal/device.h"
 #include "tools/terminal/facts.h"
 #include "tools/terminal/output.h"

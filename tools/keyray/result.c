@@ -1,6 +1,6 @@
 #include "result.h"
 
-#include "column.h"
+#include "tools/columns/column.h"
 #include "tools/terminal/tool.h"
 #include "tools/terminal/wide.h"
 

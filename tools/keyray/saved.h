@@ -3,8 +3,8 @@
 #ifndef KEYRAY_SAVED_FILE_H
 #define KEYRAY_SAVED_FILE_H
 
-#include "column.h"
 #include "table.h"
+#include "tools/columns/column.h"
 
 /* 1: names such a file, as no spec does, nor a COL. */
 int saved_is_name(const char *text);

@@ -3,7 +3,7 @@
 #define KEYRAY_SHOWN_H
 
 #include "answers.h"
-#include "column.h"
+#include "tools/columns/column.h"
 #include "tools/terminal/options.h"
 
 /* All zero: none. */

@@ -2,7 +2,7 @@
 #ifndef KEYRAY_TABLE_H
 #define KEYRAY_TABLE_H
 
-#include "column.h"
+#include "tools/columns/column.h"
 #include "tools/terminal/facts.h"
 #include "tools/terminal/options.h"
 

@@ -1,7 +1,7 @@
 #include "targets.h"
 
-#include "column.h"
 #include "saved.h"
+#include "tools/columns/column.h"
 #include "tools/terminal/tool.h"
 
 #include <limits.h>

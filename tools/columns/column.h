@@ -1,6 +1,6 @@
 /* Columns named on the command line, and files of results. */
-#ifndef KEYRAY_COLUMN_H
-#define KEYRAY_COLUMN_H
+#ifndef KEYRAY_TOOLS_COLUMNS_COLUMN_H
+#define KEYRAY_TOOLS_COLUMNS_COLUMN_H
 
 #include "tools/terminal/output.h"
 
