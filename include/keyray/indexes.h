@@ -147,10 +147,10 @@ KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, con
  * Errors:  KR_ERR_SPEC, KR_ERR_TYPE, KR_ERR_ARGUMENT, KR_ERR_LIMIT, KR_ERR_UNSUPPORTED, KR_ERR_DEVICE_MEMORY
  *          (the text names the bytes needed and the option that helps), KR_ERR_CANCELLED.
  *
- * @param spec     kind and options; "best" lets the library choose, by the keys, too; "best:updates=on" a
- * kind that takes kr_index_update of any keys, "best:ranges=off" one for points alone. What "best" and it
- * choose for keys that are close together takes updates too, but may refuse keys far from the others
- * (KR_ERR_LIMIT)
+ * @param spec     kind and options; "best" lets the library choose, by the keys and by what it is told, too
+ * (docs/choosing.md): "best:updates=on" a kind that takes kr_index_update of any keys, "best:ranges=off" one
+ * for points alone. What is chosen without updates=on for keys that are close together takes updates, too,
+ * but may refuse keys far from the others (KR_ERR_LIMIT)
  * @param row_ids  keys->count distinct ids below 2^32 - 1, or NULL: the positions 0, 1, 2, ...
  */
 KR_API kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *keys,

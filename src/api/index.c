@@ -248,17 +248,18 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 /* What "best" may stand for once it has seen the keys may need more. Types that it refuses are none of its.
  */
-static void cover_other(kr_device *device, const char *spec, const kr_column *keys, kr_need *need)
+static void cover_others(kr_device *device, const char *spec, const kr_column *keys, kr_need *need)
 {
     kr_spec other;
-    kr_shape shape;
-    kr_need its;
-    if (kr_strings_are(keys->type) || !kr_choose_other(device, spec, &other) ||
-        kr_index_shape_make(device, &other, keys, NULL, &shape, NULL) != KR_OK ||
-        kr_choose_shape(&shape, &its, NULL) != KR_OK)
-        return;
-    need->footprint_nbytes = larger(need->footprint_nbytes, its.footprint_nbytes);
-    need->peak_nbytes = larger(need->peak_nbytes, its.peak_nbytes);
+    for (uint32_t i = 0; !kr_strings_are(keys->type) && kr_choose_other(device, spec, i, &other); ++i) {
+        kr_shape shape;
+        kr_need its;
+        if (kr_index_shape_make(device, &other, keys, NULL, &shape, NULL) != KR_OK ||
+            kr_choose_shape(&shape, &its, NULL) != KR_OK)
+            continue;
+        need->footprint_nbytes = larger(need->footprint_nbytes, its.footprint_nbytes);
+        need->peak_nbytes = larger(need->peak_nbytes, its.peak_nbytes);
+    }
 }
 
 kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column *keys, kr_estimate *estimate,
@@ -276,7 +277,7 @@ kr_status kr_index_estimate(kr_device *device, const char *spec, const kr_column
         status = find_need(&shape, keys, &need, err);
     if (status != KR_OK)
         return status;
-    cover_other(device, spec, keys, &need);
+    cover_others(device, spec, keys, &need);
     const kr_estimate made = {sizeof made, need.footprint_nbytes, need.peak_nbytes};
     kr_struct_write(&kr_struct_estimate, &made, estimate);
     return KR_OK;

@@ -25,6 +25,7 @@ static void says(kr_type type, const void *data, uint64_t n, const char *wanted)
     }
     CHECK(strstr(reason_of("best:updates=on", &column), wanted));
     CHECK(strstr(reason_of("best:ranges=off", &column), wanted));
+    CHECK(strstr(reason_of("best:ranges=off,lookups=2,batch=4194304,hits=5", &column), wanted));
     CHECK(strcmp(reason_of("array", &column), "named in the spec") == 0);
 }
 
@@ -97,8 +98,13 @@ static void check_bound(void)
         keys[i] = i * UINT32_C(2654435761) % N * APART + (i & 1);
     keys[5] = keys[6];
     const kr_column column = {.type = KR_U32, .count = N, .data = keys};
-    static const char *const specs[] = {"best", "best:updates=on", "best:ranges=off"};
-    for (int s = 0; s < 3; ++s) {
+    static const char *const specs[] = {"best",
+                                        "best:updates=on",
+                                        "best:ranges=off",
+                                        "best:ranges=off,hits=0",
+                                        "best:ranges=off,lookups=1000",
+                                        "best:ranges=off,lookups=600000"};
+    for (size_t s = 0; s < sizeof specs / sizeof *specs; ++s) {
         kr_estimate bound = {.struct_size = sizeof bound};
         kr_index_info made = {.struct_size = sizeof made};
         kr_index *index = NULL;

@@ -54,7 +54,7 @@ CASES = [
     bad(2, f"bench update {BENCH} --waves 64 --growth 1.05", "leaves no row to insert in some of 64 waves"),
     bad(2, f"bench update {BENCH} --growth 3", "--growth, --rebuild, --wave-form and --wave-rows need --waves"),
     bad(2, f"bench update {BENCH} --rebuild array", "--growth, --rebuild, --wave-form and --wave-rows need --waves"),
-    bad(2, f"bench update {BENCH} --waves 2 --rebuild best:k=2", "best takes no options"),
+    bad(2, f"bench update {BENCH} --waves 2 --rebuild best:k=2", "best has no option .k.; its options: updates, ranges"),
     bad(2, f"bench update {BENCH} --wave-rows 5", "--growth, --rebuild, --wave-form and --wave-rows need --waves"),
     bad(2, f"bench update {BENCH} --wave-form churn", "--growth, --rebuild, --wave-form and --wave-rows need --waves"),
     bad(2, f"bench update {BENCH} --waves 2 --wave-form churn", "need --wave-rows from 1 to 1000"),

@@ -230,6 +230,8 @@ const command command_kinds = {
     run,
     "A SPEC names a kind with its options, as in array or array:layout=aos,probes=sorted. best lets "
     "keyray choose; best:updates=on does so for indexes that take inserts and deletes, best:ranges=off for "
-    "those that answer points alone. The first ':' ends the kind, and ',' ends an option; further ':' belong "
-    "to a value, as in bits=23:23:18.",
+    "those that answer points alone. best may be told more: lookups=N, how many keys are looked up before "
+    "the index is built anew; batch=N, the most probes of a call; hits=PERCENT, how many of the probes find "
+    "a key. keyray explain says what it chooses, and why. The first ':' ends the kind, and ',' ends an "
+    "option; further ':' belong to a value, as in bits=23:23:18.",
 };

@@ -62,7 +62,8 @@ class Index:
 
     keys      a column of anything: numpy, pandas, polars, Arrow, torch, cupy, a list; or a list, dict or frame of up to
               8 columns, whose rows are ordered by the first, then the second, and so on
-    spec      the kind and its options; "best" chooses, "best:ranges=off" for points alone, "best:updates=on" for changes
+    spec      the kind and its options; "best" chooses, "best:ranges=off" for points alone, "best:updates=on" for changes,
+              "lookups=N", "batch=N" and "hits=PERCENT" say how lookups come
     values    columns by name (a dict or frame), or one column: a value for each row id, for sums, minima and maxima
     row_ids   the ids of the rows; without them 0, 1, 2, ...
     device    "cpu", "cuda", "auto" or a keyray.Device

@@ -1,4 +1,5 @@
 #include "index/kinds/choose.h"
+#include "base/util/spelling.h"
 #include "index/kinds/index.h"
 
 #include <stdio.h>
@@ -28,73 +29,191 @@ static const struct choice {
      "for points alone: a key costs a CPU about one cache miss in a hash table, and several in a search"},
 };
 
-/* Kinds that "best" stands for where a look at the column says so (index/kinds/look.h), if this build has
- * them: `dense`, for keys of which the next is at most `factor` values away. On a CPU it is faster than
- * `pivot` up to there and slower than `hash`; on a GPU it was measured with one key in 4 values
- * (docs/choosing.md, "Dense and clustered columns"). */
-enum { DENSE_FACTOR = 16, DENSE_FACTOR_GPU = 4 };
+/* What "best" may be told. A number that is left out is its standard: lookups without end, batches of any
+ * size, probes that all hit. */
+enum { WISH_UPDATES, WISH_RANGES, WISH_LOOKUPS, WISH_BATCH, WISH_HITS, N_WISHES };
+#define NO_END INT64_C(1000000000000000)
+
+static const kr_option options[N_WISHES] = {
+    [WISH_UPDATES] = {"updates", KR_OPTION_CHOICE, "off|on", 0, 0, 0, "on: rows are inserted and deleted"},
+    [WISH_RANGES] = {"ranges", KR_OPTION_CHOICE, "on|off", 0, 0, 0, "off: points alone are looked up"},
+    [WISH_LOOKUPS] = {"lookups", KR_OPTION_INTEGER, NULL, 1, NO_END, NO_END,
+                      "how many keys are looked up before the index is built anew"},
+    [WISH_BATCH] = {"batch", KR_OPTION_INTEGER, NULL, 1, NO_END, NO_END, "the most probes of a call"},
+    [WISH_HITS] = {"hits", KR_OPTION_INTEGER, NULL, 0, 100, 100, "the probes that find a key, in percent"},
+};
+
+/* Their values, and a bit for each that was given. */
+typedef struct wishes {
+    int64_t of[N_WISHES];
+    uint32_t given;
+} wishes;
+
+static int updates(const wishes *wanted)
+{
+    return wanted->of[WISH_UPDATES] == 1;
+}
+
+static int answers_ranges(const wishes *wanted)
+{
+    return wanted->of[WISH_RANGES] == 0;
+}
+
+/* Where the choice depends on the column (index/kinds/look.h) or on numbers that were told, if this build has
+ * the kind: the first row that fits. What a row leaves out may be anything. Measured, see docs/choosing.md,
+ * which has "Dense and clustered columns" and "What else best may be told":
+ *
+ * `dense` holds keys of which the next is at most `factor` values away. On a CPU it is faster than `pivot` up
+ * to there and slower than `hash` where probes hit and calls are large; on a GPU it was measured with one key
+ * in 4 values. Its build takes longer than that of `pivot`, which half a lookup for each key pays for.
+ *
+ * A build of `hash` takes 3 to 4 times as long as that of `pivot` on a CPU, and 20 times or more where keys
+ * ascend. One to three lookups for each key pay for that. On a GPU one does where batches are too small to be
+ * partitioned, else it takes 3 to 13. */
+enum { DENSE_FACTOR = 16, DENSE_FACTOR_HASH = 4, DENSE_FACTOR_GPU = 4, PARTITIONED_FROM = 1 << 22 };
 static const struct rule {
     const char *text;
     int on_cpu;
-    uint32_t factor;
+    uint32_t factor;    /* keys are integers, the next at most so many values away */
+    int ascends;        /* 1: they ascend */
+    uint32_t keys_most; /* there are at most so many */
+    uint32_t lookups;   /* at most so many for each 100 keys */
+    uint32_t batch_most, batch_from;
+    uint32_t hits; /* at most so many percent of the probes find a key */
     const char *spec, *reason;
 } rules[] = {
-    {"best", 1, DENSE_FACTOR, "dense",
-     "keys are close together: a bit for each value takes the place of a search"},
-    {"best", 0, DENSE_FACTOR_GPU, "dense",
-     "keys are close together: a bit for each value takes the place of a search"},
-    {"best:ranges=off", 0, DENSE_FACTOR_GPU, "dense",
-     "keys are close together: about as fast as a hash table, in less memory"},
+    {"best", 1, .factor = DENSE_FACTOR, .lookups = 50, .spec = "pivot",
+     .reason = "few lookups before the next build, which takes longer for dense than its lookups save"},
+    {"best", 1, .factor = DENSE_FACTOR, .spec = "dense",
+     .reason = "keys are close together: a bit for each value takes the place of a search"},
+    {"best", 0, .factor = DENSE_FACTOR_GPU, .lookups = 50, .spec = "pivot:k=9",
+     .reason = "few lookups before the next build, which takes longer for dense than its lookups save"},
+    {"best", 0, .factor = DENSE_FACTOR_GPU, .spec = "dense",
+     .reason = "keys are close together: a bit for each value takes the place of a search"},
+    {"best:ranges=off", 1, .lookups = 50, .spec = "pivot",
+     .reason = "few lookups before the next build, which takes three times as long for a hash table"},
+    {"best:ranges=off", 1, .factor = DENSE_FACTOR_HASH, .lookups = 300, .spec = "dense",
+     .reason = "few lookups before the next build, and keys are close together: bits for values are built in "
+               "less than half the time of a hash table"},
+    {"best:ranges=off", 1, .ascends = 1, .lookups = 200, .spec = "pivot",
+     .reason = "few lookups before the next build: keys that ascend are not sorted for pivot, but hashed for "
+               "a hash table"},
+    {"best:ranges=off", 1, .lookups = 100, .spec = "pivot",
+     .reason = "few lookups before the next build, which takes three times as long for a hash table"},
+    {"best:ranges=off", 1, .factor = DENSE_FACTOR_HASH, .hits = 10, .spec = "dense",
+     .reason = "keys are close together and few probes find one: a bit says so as fast as a hash table, in "
+               "less memory"},
+    {"best:ranges=off", 1, .factor = DENSE_FACTOR_HASH, .keys_most = 1 << 20, .batch_most = 64,
+     .spec = "dense",
+     .reason =
+         "keys are close together and calls are small: a hash table is faster only where many probes are "
+         "under way at once"},
+    {"best:ranges=off", 0, .lookups = 50, .spec = "pivot:k=9",
+     .reason = "few lookups before the next build, which takes twice as long for a hash table"},
+    {"best:ranges=off", 0, .lookups = 200, .batch_from = PARTITIONED_FROM, .spec = "pivot:k=9",
+     .reason = "few lookups before the next build, which takes twice as long for a hash table, and large "
+               "batches, which are partitioned"},
+    {"best:ranges=off", 0, .factor = DENSE_FACTOR_GPU, .spec = "dense",
+     .reason = "keys are close together: about as fast as a hash table, in less memory"},
 };
 
-/* What "best" is asked for. The kind for points alone takes updates in any case. */
-typedef struct wishes {
-    int updates, ranges;
-} wishes;
-
-/* Reads a value of "on" or "off"; 0: it is neither, or there was one before. */
-static int read_switch(kr_text value, int *is_given, int *is_on)
+/* What was told is as the row has it; what the keys decide is not looked at yet. */
+static int suits(const struct rule *rule, const wishes *wanted)
 {
-    const int reads = !*is_given && (kr_text_is(value, "on") || kr_text_is(value, "off"));
-    *is_given = 1;
-    *is_on = kr_text_is(value, "on");
-    return reads;
+    return (!rule->lookups || wanted->of[WISH_LOOKUPS] < NO_END) &&
+           (!rule->batch_most || wanted->of[WISH_BATCH] <= (int64_t)rule->batch_most) &&
+           wanted->of[WISH_BATCH] >= (int64_t)rule->batch_from &&
+           (!rule->hits || wanted->of[WISH_HITS] <= (int64_t)rule->hits);
 }
 
-/* Reads "best" with its options in any order; 0: the text is another one. */
-static int read_wishes(const char *text, wishes *wanted)
+/* So are the keys. */
+static int fits(const struct rule *rule, const wishes *wanted, const kr_look *look)
+{
+    const uint64_t lookups = look->n / 100 * rule->lookups + look->n % 100 * rule->lookups / 100;
+    return look->n && (!rule->factor || kr_look_is_dense(look, rule->factor)) &&
+           (!rule->ascends || look->ascends) && (!rule->keys_most || look->n <= rule->keys_most) &&
+           (!rule->lookups || (uint64_t)wanted->of[WISH_LOOKUPS] <= lookups);
+}
+
+static kr_status refuse_option(kr_text name, kr_error *err)
+{
+    char known[128] = "", hint[KR_SPELLING_HINT_NBYTES];
+    kr_spelling nearest = kr_spelling_begin(name.at, name.nbytes);
+    for (int i = 0; i < N_WISHES; ++i) {
+        kr_spelling_offer(&nearest, options[i].name, strlen(options[i].name));
+        kr_text_append(known, sizeof known, i ? ", " : "");
+        kr_text_append(known, sizeof known, options[i].name);
+    }
+    return kr_fail(err, KR_ERR_SPEC,
+                   "best has no option '%.*s'%s; its options: %s; for an option of a kind, name the kind in "
+                   "place of best",
+                   (int)name.nbytes, name.at, kr_spelling_hint(&nearest, "", "", hint), known);
+}
+
+/* Reads one "name=value". */
+static kr_status read_wish(kr_text setting, wishes *wanted, kr_error *err)
+{
+    kr_text value = setting;
+    const kr_text name = kr_text_cut(&value, '=');
+    int i = 0;
+    while (i < N_WISHES && !kr_text_is(name, options[i].name))
+        ++i;
+    if (i == N_WISHES)
+        return refuse_option(name, err);
+    if (name.nbytes == setting.nbytes)
+        return kr_fail(err, KR_ERR_SPEC, "option '%s' of best needs a value: %s=...", options[i].name,
+                       options[i].name);
+    if (wanted->given >> i & 1)
+        return kr_fail(err, KR_ERR_SPEC, "option '%s' of best is given twice", options[i].name);
+    wanted->given |= (uint32_t)1 << i;
+    return kr_option_read(&options[i], value, &wanted->of[i], err);
+}
+
+int kr_choose_is_open(const char *text)
 {
     kr_text rest = {text, text ? strlen(text) : 0};
-    int updates = 0, ranges = 0;
-    *wanted = (wishes){.ranges = 1};
-    if (!text || !kr_text_is(kr_text_cut(&rest, ':'), "best") || strchr(":,", text[strlen(text) - 1]))
-        return 0;
-    while (rest.nbytes) {
-        kr_text value = kr_text_cut(&rest, ',');
-        const kr_text name = kr_text_cut(&value, '=');
-        if (!(kr_text_is(name, "updates") && read_switch(value, &updates, &wanted->updates)) &&
-            !(kr_text_is(name, "ranges") && read_switch(value, &ranges, &wanted->ranges)))
-            return 0;
-    }
-    return 1;
+    return text && kr_text_is(kr_text_cut(&rest, ':'), "best");
+}
+
+/* Reads "best" with its options in any order. */
+static kr_status read_wishes(const char *text, wishes *wanted, kr_error *err)
+{
+    kr_text rest = {text, strlen(text)};
+    kr_status status = KR_OK;
+    kr_text_cut(&rest, ':');
+    *wanted = (wishes){0};
+    for (int i = 0; i < N_WISHES; ++i)
+        wanted->of[i] = options[i].standard;
+    if (strchr(":,", text[strlen(text) - 1]))
+        return kr_fail(err, KR_ERR_SPEC, "spec '%s' ends where an option is expected", text);
+    while (rest.nbytes && status == KR_OK)
+        status = read_wish(kr_text_cut(&rest, ','), wanted, err);
+    return status;
+}
+
+/* 1: `text` is "best", and *wanted what it asks for. */
+static int is_best(const char *text, wishes *wanted)
+{
+    return kr_choose_is_open(text) && read_wishes(text, wanted, NULL) == KR_OK;
 }
 
 /* The first column of the tables. */
 static const char *text_of(const wishes *wanted)
 {
-    return !wanted->ranges ? "best:ranges=off" : wanted->updates ? "best:updates=on" : "best";
+    return !answers_ranges(wanted) ? "best:ranges=off" : updates(wanted) ? "best:updates=on" : "best";
 }
 
-/* The next rule from *at on for the device whose kind is in this build, and what it names; NULL: there is
- * none. */
+/* The next rule from *at on for the device and the wishes whose kind is in this build, and what it names;
+ * NULL: there is none. */
 static const struct rule *rule_of(const wishes *wanted, int on_cpu, size_t *at, kr_spec *spec)
 {
-    const uint32_t needed = KR_CAN_POINT | (wanted->ranges ? KR_CAN_RANGE | KR_CAN_NEAREST : 0);
-    if (wanted->updates) /* `dense` refuses inserts that are far from the other keys */
+    const uint32_t needed = KR_CAN_POINT | (answers_ranges(wanted) ? KR_CAN_RANGE | KR_CAN_NEAREST : 0);
+    if (updates(
+            wanted)) /* `dense` refuses inserts that are far from the other keys; a change builds nothing */
         return NULL;
     for (; *at < sizeof rules / sizeof rules[0]; ++*at) {
         const struct rule *rule = &rules[*at];
-        if (rule->on_cpu == on_cpu && strcmp(rule->text, text_of(wanted)) == 0 &&
+        if (rule->on_cpu == on_cpu && strcmp(rule->text, text_of(wanted)) == 0 && suits(rule, wanted) &&
             kr_spec_parse(rule->spec, spec, NULL) == KR_OK && spec->kind->family &&
             (spec->kind->capabilities & needed) == needed) {
             ++*at;
@@ -109,13 +228,7 @@ int kr_choose_looks(const kr_device *device, const char *text)
     wishes wanted;
     kr_spec spec;
     size_t at = 0;
-    return read_wishes(text, &wanted) && rule_of(&wanted, device->ops->is_host, &at, &spec);
-}
-
-int kr_choose_is_open(const char *text)
-{
-    wishes wanted;
-    return read_wishes(text, &wanted);
+    return is_best(text, &wanted) && rule_of(&wanted, device->ops->is_host, &at, &spec);
 }
 
 void kr_choose_seen(const kr_device *device, const char *text, const kr_look *look, kr_spec *spec,
@@ -125,10 +238,9 @@ void kr_choose_seen(const kr_device *device, const char *text, const kr_look *lo
     kr_spec found;
     size_t at = 0;
     const struct rule *rule;
-    if (!read_wishes(text, &wanted))
+    if (!is_best(text, &wanted))
         return;
-    while ((rule = rule_of(&wanted, device->ops->is_host, &at, &found)) &&
-           !kr_look_is_dense(look, rule->factor))
+    while ((rule = rule_of(&wanted, device->ops->is_host, &at, &found)) && !fits(rule, &wanted, look))
         ;
     if (!rule)
         return;
@@ -137,15 +249,19 @@ void kr_choose_seen(const kr_device *device, const char *text, const kr_look *lo
         *reason = rule->reason;
 }
 
-int kr_choose_other(const kr_device *device, const char *text, kr_spec *spec)
+int kr_choose_other(const kr_device *device, const char *text, uint32_t ordinal, kr_spec *spec)
 {
     wishes wanted;
     char wide[32];
     size_t at = 0;
-    const struct rule *rule =
-        read_wishes(text, &wanted) ? rule_of(&wanted, device->ops->is_host, &at, spec) : NULL;
-    if (!rule)
+    const struct rule *rule = NULL;
+    if (!is_best(text, &wanted))
         return 0;
+    for (uint32_t i = 0; i <= ordinal; ++i)
+        if (!(rule = rule_of(&wanted, device->ops->is_host, &at, spec)))
+            return 0;
+    if (!rule->factor)
+        return 1;
     snprintf(wide, sizeof wide, "%s:spread=%u", rule->spec, rule->factor);
     return kr_spec_parse(wide, spec, NULL) == KR_OK;
 }
@@ -178,32 +294,36 @@ static kr_status stand_in(const char *text, const wishes *wanted, kr_spec *spec,
                                 KR_CAN_POINT};
     const kr_kind *kind = NULL;
     char here[256];
-    for (size_t i = wanted->ranges ? 0 : 2; !kind && i < sizeof answers / sizeof answers[0]; ++i)
-        kind = first_that(answers[i] | (wanted->updates ? KR_CAN_UPDATE : 0));
+    for (size_t i = answers_ranges(wanted) ? 0 : 2; !kind && i < sizeof answers / sizeof answers[0]; ++i)
+        kind = first_that(answers[i] | (updates(wanted) ? KR_CAN_UPDATE : 0));
     if (reason)
-        *reason = wanted->ranges ? "the first kind of this build that can; KEYRAY_KINDS leaves out pivot, "
-                                   "which best stands for"
-                                 : "the first kind of this build that can; KEYRAY_KINDS leaves out hash, "
-                                   "which best:ranges=off stands for";
+        *reason = answers_ranges(wanted)
+                      ? "the first kind of this build that can; KEYRAY_KINDS leaves out pivot, "
+                        "which best stands for"
+                      : "the first kind of this build that can; KEYRAY_KINDS leaves out hash, "
+                        "which best:ranges=off stands for";
     if (kind)
-        return kr_spec_parse(wanted->updates && kind->updates_with ? kind->updates_with : kind->name, spec,
+        return kr_spec_parse(updates(wanted) && kind->updates_with ? kind->updates_with : kind->name, spec,
                              err);
     kr_kind_list(here, sizeof here);
     return kr_fail(
         err, KR_ERR_SPEC,
         "this build has no kind that %s could stand for: KEYRAY_KINDS lists %s; build with %s in it", text,
-        here, wanted->ranges ? "pivot" : "hash");
+        here, answers_ranges(wanted) ? "pivot" : "hash");
 }
 
 kr_status kr_spec_resolve(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
                           kr_error *err)
 {
     wishes wanted;
-    if (!read_wishes(text, &wanted)) {
+    if (!kr_choose_is_open(text)) {
         if (reason)
             *reason = "named in the spec";
         return kr_spec_parse(text, spec, err);
     }
+    const kr_status status = read_wishes(text, &wanted, err);
+    if (status != KR_OK)
+        return status;
     const struct choice *choice = choice_of(&wanted, device && device->ops->is_host);
     if (reason)
         *reason = choice->reason;

@@ -5,8 +5,8 @@
 #include "index/kinds/family.h"
 #include "index/kinds/look.h"
 
-/* Parses `text`, resolving "best" with its options updates=on|off and ranges=on|off for the device (NULL: a
- * GPU): the same kind for every operation and size. *reason, unless `reason` is NULL, becomes the reason
+/* Parses `text`, resolving "best" with its options for the device (NULL: a GPU): the same kind for every
+ * operation and size. *reason, unless `reason` is NULL, becomes the reason
  * (static text). */
 kr_status kr_spec_resolve(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
                           kr_error *err);
@@ -14,7 +14,7 @@ kr_status kr_spec_resolve(const kr_device *device, const char *text, kr_spec *sp
 kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, const char **reason,
                     kr_error *err);
 
-/* 1: `text` is "best", with or without options. */
+/* 1: `text` is "best", with or without options, right or wrong. */
 int kr_choose_is_open(const char *text);
 /* 1: and what it stands for depends on the keys, too. Without a look at them, it is what kr_choose says. */
 int kr_choose_looks(const kr_device *device, const char *text);
@@ -22,9 +22,9 @@ int kr_choose_looks(const kr_device *device, const char *text);
 void kr_choose_seen(const kr_device *device, const char *text, const kr_look *look, kr_spec *spec,
                     const char **reason);
 
-/* 1: *spec is the other kind that a look may choose, with options under which its estimate holds for all such
- * keys. */
-int kr_choose_other(const kr_device *device, const char *text, kr_spec *spec);
+/* Another kind that a look may choose, by ordinal, with options under which its estimate holds for all such
+ * keys; 0: there are no more. */
+int kr_choose_other(const kr_device *device, const char *text, uint32_t ordinal, kr_spec *spec);
 
 /* Estimate of an index including the copies that host columns need. */
 kr_status kr_choose_shape(const kr_shape *shape, kr_need *estimate, kr_error *err);

@@ -45,10 +45,7 @@ static const kr_kind *find_kind(kr_text name, kr_error *err)
     }
     kr_spelling_offer(&nearest, "best", 4);
     if (kr_text_is(name, "best"))
-        kr_fail(err, KR_ERR_SPEC,
-                "best takes no options but updates=on|off and ranges=on|off, the others are those of a kind; "
-                "give one of: %s",
-                known);
+        kr_fail(err, KR_ERR_SPEC, "best stands for a kind and is none here; give one of: %s", known);
     else if (kr_spec_fail_left_out(name, err) == KR_OK)
         kr_fail(err, KR_ERR_SPEC, "unknown kind '%.*s'%s; known kinds: best, %s", (int)name.nbytes, name.at,
                 kr_spelling_hint(&nearest, "", "", hint), known);

@@ -173,9 +173,109 @@ static void is_as_ever_without_a_look(void **state)
     assert_false(kr_choose_looks(device, "pivot"));
 }
 
+/* The kind and the reason for keys like these; `on_cpu` 0: the rules of a GPU, which no keys are read on. */
+static const char *chosen(int on_cpu, const char *text, const kr_look *look, const char **reason)
+{
+    static kr_spec spec;
+    const kr_device_ops gpu_ops = {.is_host = 0}, cpu_ops = {.is_host = 1};
+    const kr_device on = {.ops = on_cpu ? &cpu_ops : &gpu_ops};
+    kr_error err = {0};
+    if (kr_choose(&on, text, &spec, reason, &err) != KR_OK)
+        fail_msg("%s", err.text);
+    kr_choose_seen(&on, text, look, &spec, reason);
+    return spec.kind->name;
+}
+
+enum { MANY = 1000000 };
+
+/* Each of MANY keys is `gap` values from the next. */
+static kr_look look_of(uint64_t gap, uint32_t ascends)
+{
+    return (kr_look){.n = MANY, .highest = (MANY - 1) * gap, .type = KR_U32, .ascends = ascends};
+}
+
+static void goes_by_what_it_is_told(void **state)
+{
+    enum { FAR = 1000, NEAR = 3, LESS_NEAR = 12 };
+    static const struct told {
+        int on_cpu;
+        const char *text;
+        uint32_t gap, ascends;
+        const char *kind, *reason;
+    } all[] = {
+        {1, "best:ranges=off,lookups=1000000", FAR, 0, "pivot", "three times as long for a hash table"},
+        {1, "best:ranges=off,lookups=1000001", FAR, 0, "hash", "about one cache miss"},
+        {1, "best:lookups=1000001,ranges=off", FAR, 1, "pivot", "keys that ascend are not sorted"},
+        {1, "best:ranges=off,lookups=2000000", FAR, 1, "pivot", "keys that ascend are not sorted"},
+        {1, "best:ranges=off,lookups=2000001", FAR, 1, "hash", "about one cache miss"},
+        {1, "best:ranges=off", FAR, 1, "hash", "about one cache miss"},
+        {1, "best:ranges=off,lookups=500000", NEAR, 0, "pivot", "three times as long for a hash table"},
+        {1, "best:ranges=off,lookups=500001", NEAR, 0, "dense",
+         "bits for values are built in less than half"},
+        {1, "best:ranges=off,lookups=3000000", NEAR, 1, "dense",
+         "bits for values are built in less than half"},
+        {1, "best:ranges=off,lookups=3000001", NEAR, 0, "hash", "about one cache miss"},
+        {1, "best:ranges=off,lookups=600000", LESS_NEAR, 0, "pivot", "three times as long for a hash table"},
+        {1, "best:ranges=off,hits=10", NEAR, 0, "dense", "few probes find one"},
+        {1, "best:ranges=off,hits=0", NEAR, 0, "dense", "few probes find one"},
+        {1, "best:ranges=off,hits=11", NEAR, 0, "hash", "about one cache miss"},
+        {1, "best:ranges=off,hits=0", LESS_NEAR, 0, "hash", "about one cache miss"},
+        {1, "best:ranges=off,batch=64", NEAR, 0, "dense", "calls are small"},
+        {1, "best:ranges=off,batch=65", NEAR, 0, "hash", "about one cache miss"},
+        {1, "best:ranges=off,batch=1", LESS_NEAR, 0, "hash", "about one cache miss"},
+        {1, "best:ranges=off,hits=0,updates=on", NEAR, 0, "hash", "about one cache miss"},
+        {1, "best:ranges=off,lookups=5,updates=on", FAR, 0, "hash", "about one cache miss"},
+        {1, "best:lookups=500000", LESS_NEAR, 0, "pivot", "takes longer for dense"},
+        {1, "best:lookups=500001", LESS_NEAR, 0, "dense", "takes the place of a search"},
+        {1, "best:lookups=5", FAR, 0, "pivot", "compares all pivots"},
+        {1, "best:batch=1,hits=0", FAR, 0, "pivot", "compares all pivots"},
+        {0, "best:lookups=500000", NEAR, 0, "pivot", "takes longer for dense"},
+        {0, "best:lookups=500001", NEAR, 0, "dense", "takes the place of a search"},
+        {0, "best:ranges=off,lookups=500000,batch=1000", FAR, 0, "pivot", "twice as long for a hash table"},
+        {0, "best:ranges=off,lookups=500001,batch=1000", FAR, 0, "hash", "one or two nodes"},
+        {0, "best:ranges=off,lookups=500001,batch=4194303", FAR, 0, "hash", "one or two nodes"},
+        {0, "best:ranges=off,lookups=500001,batch=4194304", FAR, 0, "pivot",
+         "large batches, which are partitioned"},
+        {0, "best:ranges=off,lookups=2000000", FAR, 0, "pivot", "large batches, which are partitioned"},
+        {0, "best:ranges=off,lookups=2000001", FAR, 0, "hash", "one or two nodes"},
+        {0, "best:ranges=off,lookups=2000001", NEAR, 0, "dense", "in less memory"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+        const struct told *t = &all[i];
+        const kr_look look = look_of(t->gap, t->ascends);
+        const char *reason = NULL, *kind = chosen(t->on_cpu, t->text, &look, &reason);
+        if (strcmp(kind, t->kind) != 0 || !strstr(reason, t->reason))
+            fail_msg("row %zu, %s on a %s: %s, because %s", i, t->text, t->on_cpu ? "CPU" : "GPU", kind,
+                     reason);
+    }
+    const kr_look more = {.n = MANY * 2, .highest = MANY * 2, .type = KR_U32};
+    const kr_look none = {.type = KR_U32};
+    const char *reason = NULL;
+    assert_string_equal(chosen(1, "best:ranges=off,batch=64", &more, &reason), "hash");
+    assert_string_equal(chosen(1, "best:ranges=off,lookups=1", &none, &reason), "hash");
+    assert_string_equal(chosen(1, "best:lookups=1", &none, &reason), "pivot");
+}
+
+/* What is explained is built, and without a look nothing that was told matters. */
+static void builds_what_it_is_told(void **state)
+{
+    (void)state;
+    const kr_column column = column_of(KR_U32, N), unread = {.type = KR_U32, .count = N};
+    spread(1000);
+    expect("best:ranges=off,lookups=5000", &column, "pivot");
+    expect("best:ranges=off,lookups=5001", &column, "hash");
+    assert_memory_equal(explain("best:ranges=off,lookups=5", &unread).spec, "hash:", 5);
+    spread(3);
+    expect("best:ranges=off,lookups=15000,hits=50,batch=7", &column, "dense");
+    expect("best:lookups=2500", &column, "pivot");
+    expect("best:lookups=2501", &column, "dense");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(goes_by_what_it_is_told),    cmocka_unit_test(builds_what_it_is_told),
         cmocka_unit_test(takes_dense_up_to_a_spread), cmocka_unit_test(knows_types),
         cmocka_unit_test(leaves_out_nulls),           cmocka_unit_test(looks_again_at_the_build),
         cmocka_unit_test(is_as_ever_without_a_look),

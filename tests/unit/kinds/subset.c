@@ -91,19 +91,29 @@ static void expect_best(kr_device *device, const char *best, const char *wanted,
 
 static void refuses_other_options(kr_device *device)
 {
-    static const char *const texts[] = {"best:",
-                                        "best:ranges",
-                                        "best:ranges=",
-                                        "best:ranges=maybe",
-                                        "best:k=3",
-                                        "best:ranges=off,",
-                                        "best:,",
-                                        "best:ranges=off,ranges=off",
-                                        "best:updates=of",
-                                        "best:updates=on,updates=off,",
-                                        "best:ranges=off,load=0.5"};
+    static const char *const texts[][2] = {
+        {"best:", "spec 'best:' ends where an option is expected"},
+        {"best:,", "spec 'best:,' ends where an option is expected"},
+        {"best:ranges=off,", "ends where an option is expected"},
+        {"best:updates=on,updates=off,", "ends where an option is expected"},
+        {"best:ranges", "option 'ranges' of best needs a value: ranges=..."},
+        {"best:ranges=", "option 'ranges' is one of on|off, not ''"},
+        {"best:ranges=maybe", "option 'ranges' is one of on|off, not 'maybe'"},
+        {"best:updates=of", "option 'updates' is one of off|on, not 'of' (did you mean"},
+        {"best:ranges=off,ranges=off", "option 'ranges' of best is given twice"},
+        {"best:k=3",
+         "best has no option 'k'; its options: updates, ranges, lookups, batch, hits; for an option "
+         "of a kind, name the kind in place of best"},
+        {"best:ranges=off,load=0.5", "best has no option 'load'"},
+        {"best:lookup=5", "best has no option 'lookup' (did you mean lookups?)"},
+        {"best:lookups=0", "option 'lookups' is a number from 1 to 1000000000000000, not '0'"},
+        {"best:lookups=2^20", "option 'lookups' is a number from 1 to 1000000000000000, not '2^20'"},
+        {"best:batch=-1", "option 'batch' is a number from 1 to 1000000000000000, not '-1'"},
+        {"best:batch=99999999999999999999", "option 'batch' is a number from 1 to"},
+        {"best:hits=101", "option 'hits' is a number from 0 to 100, not '101'"},
+        {"best:hits=50%", "option 'hits' is a number from 0 to 100, not '50%'"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i)
-        expect_best(device, texts[i], NULL, "best takes no options but updates=on|off and ranges=on|off");
+        expect_best(device, texts[i][0], NULL, texts[i][1]);
 }
 
 static void chooses_among_the_others(void **state)
@@ -123,6 +133,7 @@ static void chooses_among_the_others(void **state)
     expect_best(cpu, "best:ranges=off,updates=off", "hash", "for points alone");
     expect_best(cpu, "best:ranges=on", "pivot", "a CPU compares all pivots");
     expect_best(cpu, "best:ranges=on,updates=on", "pivot", "a CPU merges");
+    expect_best(cpu, "best:lookups=10,batch=64,hits=0", "pivot", "a CPU compares all pivots");
     refuses_other_options(cpu);
     build_has("hash", "cgrx");
     expect_best(cpu, "best", "cgrx", without); /* it answers ranges, too */
