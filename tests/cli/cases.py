@@ -74,14 +74,15 @@ GENERAL = [
     *[ok(f"{name} --help", out=r"^Example:\n  keyray " + name) for name in
       ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "scan", "index", "bench", "report")],
     # An option is written whole.
-    *[bad(2, f"bench {line} x.npy", rf"unknown option --{name} of bench {operand}; bench reads no files, it generates its keys: --count, .*--stride say how; "
-          "the report of keyray lookup has the times of a file\n") for line, operand, name in
-      (("point --keys", "point", "keys"), ("range --lower", "range", "lower"), ("build --count 5 --keys", "build", "keys"), ("update --insert", "update", "insert"))],
-    bad(2, "bench --keys x.npy", "must come first, not '--keys'; bench reads no files, it generates its keys: --count, "), bad(2, "bench --keys=x.npy", "bench reads no files"),
+    *[bad(2, f"bench update --{name} x.npy", rf"unknown option --{name} of bench update; bench update reads no files, it generates its keys: --count, .*--stride say how; "
+          "the report of keyray update has the times of a file\n") for name in ("keys", "lower", "insert")],
+    *[bad(2, f"bench {line} x.npy", rf"unknown option --{name} of bench .*; bench point, range, build and join read --keys COL, and --probes COL, or --lower COL and --upper COL")
+      for line, name in (("point --probe", "probe"), ("build --values", "values"), ("range --keys keys.npy --left", "left"))],
+    bad(2, "bench --keys x.npy", "must come first, not '--keys'; bench point, range, build and join read --keys COL"), bad(2, "bench --keys=x.npy", "build and join read --keys COL"),
     bad(2, "bench join --sums --unordered", "--sums adds up rows with equal keys, and makes no pairs; leave out --unordered"),
     ok("bench join --count 300 --probes 200 --sums --inverse on --repeat 1 {device}", out="200 sampled sums with a sorted array(.|\\n)*left side indexed"),
-    bad(2, "bench join --left=x.npy", "unknown option --left=x.npy of bench join; bench reads no files, it generates its keys, right, and its probes, left: --count, .*--probes"),
-    bad(2, "bench scan --column x.npy", "bench reads no files, it generates its table: --rows"), bad(2, "bench loads --keys x.npy", "generates its array: --entries says"),
+    bad(2, "bench join --left=x.npy", "unknown option --left=x.npy of bench join; bench join reads --keys COL, right, and --probes COL, left; the report of keyray join"),
+    bad(2, "bench scan --where x.npy", "bench scan reads --column NAME=COL, or it generates its table: --rows"), bad(2, "bench loads --keys x.npy", "generates its array: --entries says"),
     bad(2, "bench point --key x.npy", r"unknown option --key of bench point \(did you mean --"), bad(2, "bench poimt --keys x.npy", r"did you mean point\?"),
     *[bad(2, f"{line} {option}", "unknown option " + re.escape(option.partition(" ")[0]) + f" of {line};? ?")
       for line, option in (("info", "--form json"), ("kinds", "--quie"), ("explain point", "--key=keys.npy"), ("gen keys", "--coun 5"),

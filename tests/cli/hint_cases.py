@@ -153,14 +153,16 @@ OPTIONS = [
 TIMED = "--count 99 --probes 9 --repeat 1 --device cpu"
 BENCHES = [
     (f"bench point {TIMED} --keys-log2 5", "give (one) of them", (" --keys-log2 5", "")), (f"bench point {TIMED} --prepared --batches 2", "leave (out) --batches", (" --batches 2", "")),
-    (f"bench point {TIMED} --multiplicity 3 --result sum --baseline", "give (--result row), or leave out --multiplicity", ("--result sum", "{0}")),
+    (f"bench point {TIMED} --multiplicity 3 --result sum --baseline", "give (--result row), or keys that are distinct", ("--result sum", "{0}")),
     (f"bench point {TIMED} --sweep frob=1", "for an option of a kind, name the kind: (--index) KIND", ("--sweep frob=1", "{0} array --sweep k=3,5")),
-    (f"bench point {TIMED.replace('--count 99 ', '')} --keys x.npy", "generates its keys: (--count), --bits, .*, --multiplicity and --stride say how", ("--keys x.npy", "{0} 99")),
-    *[(f"bench point {TIMED} --keys x.npy", f"({option})", ("--keys x.npy", "{0} " + value)) for option, value in
-      (("--bits", "64"), ("--uniformity", "100"), ("--multiplicity", "3"), ("--stride", "2"))],
-    ("bench --keys keys.npy", "the report of keyray (lookup) has the times of a file", "{0} --keys keys.npy --probe 3"),
-    ("bench join --left keys.npy", "(--count), --bits, --uniformity, --multiplicity, (--probes) and (--hit-rate) say how", "bench join --device cpu --repeat 1 {0} 99 {1} 9 {2} 100"),
-    ("bench scan --column a=keys.npy", "(--rows), (--predicates) and (--distribution) say how", "bench scan --device cpu --repeat 1 --queries 2 {0} 99 {1} 2 {2} zipf"),
+    (f"bench update {TIMED.replace('--count 99 ', '')} --waves 1 --index array --keys x.npy", "generates its keys: (--count), --bits, .*, --multiplicity and --stride say how", ("--keys x.npy", "{0} 99")),
+    *[(f"bench update {TIMED} --waves 1 --index array --keys x.npy", f"({option})", ("--keys x.npy", "{0} " + value)) for option, value in
+      (("--bits", "64"), ("--uniformity", "100"), ("--stride", "2"))],
+    ("bench update --keys keys.npy", "the report of keyray (update) has the times of a file", "{0} --keys keys.npy --insert 3 --probes keys.npy"),
+    ("bench join --left keys.npy", "reads (--keys) COL, right, and (--probes) COL, left", "bench join --device cpu --repeat 1 {0} keys.npy {1} probes.npy"),
+    ("bench point --keys keys.npy --device cpu --repeat 1", "(--probes) COL is missing", ("--device", "{0} probes.npy --device")),
+    ("bench point --keys keys.npy --probes probes.npy --count 9 --device cpu --repeat 1", "leave (one) of the two out", ("--count 9 ", "")),
+    ("bench scan --where a=keys.npy", "(--rows), (--predicates) and (--distribution) say how", "bench scan --device cpu --repeat 1 --queries 2 {0} 99 {1} 2 {2} zipf"),
     ("bench loads --keys keys.npy", "(--entries) says how large", "bench loads --device cpu --repeat 1 --steps 2 {0} 2^20"),
     (f"bench join {TIMED} --groups 5", "--groups needs (--asof backward), forward or nearest", "{line} {0}"), (f"bench join {TIMED} --points", "--points needs (--overlap) N", "{line} {0} 5"),
     ("bench scan --rows 99 --queries 2 --repeat 1 --device cpu --scale 0.01", "give --workload q3, (q6) or q17, too", "bench scan --queries 2 --repeat 1 --device cpu --scale 0.01 --workload {0}"),

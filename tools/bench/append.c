@@ -66,9 +66,11 @@ static kr_status create(bench_scan_run *run, const char *spec, workload *w, kr_e
         .struct_size = sizeof options, .find_text = w->tpch ? bench_tpch_find_text : NULL, .ctx = w};
     for (uint32_t c = 0; c < w->predicates && w->tpch; ++c)
         names[c] = bench_tpch_name(w, c);
+    for (uint32_t c = 0; c < bench_scan_files_count(); ++c)
+        names[c] = bench_scan_files_name(c);
     bench_scan_columns(w, 0, w->rows, columns);
-    return kr_table_create(run->device, spec, columns, w->tpch ? names : NULL, (uint32_t)w->predicates,
-                           &options, NULL, &run->table, err);
+    return kr_table_create(run->device, spec, columns, w->tpch || bench_scan_files_count() ? names : NULL,
+                           (uint32_t)w->predicates, &options, NULL, &run->table, err);
 }
 
 static kr_status append(bench_scan_run *run, kr_error *err)

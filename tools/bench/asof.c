@@ -66,11 +66,11 @@ static int deal(const bench_data *data)
     kept.sorted = tool_alloc(data->n_keys, sizeof *kept.sorted, "the rows of groups");
     if (!kept.starts || !kept.sorted)
         return tool_fail(FAILED, "no host memory for %llu groups", (unsigned long long)kept.n);
-    for (uint64_t i = 0; i < data->n_keys; ++i)
-        ++kept.starts[kept.host[1][i] + 2];
+    for (uint64_t at = 0; at < data->n_sorted; ++at)
+        ++kept.starts[kept.host[1][data->sorted_rows[at]] + 2];
     for (uint64_t g = 1; g <= kept.n; ++g)
         kept.starts[g + 1] += kept.starts[g];
-    for (uint64_t at = 0; at < data->n_keys; ++at)
+    for (uint64_t at = 0; at < data->n_sorted; ++at)
         kept.sorted[kept.starts[kept.host[1][data->sorted_rows[at]] + 1]++] = (uint32_t)at;
     return DONE;
 }
@@ -121,11 +121,12 @@ static uint32_t answer(const bench_run *run, uint64_t left)
     const bench_data *data = run->data;
     const uint64_t group = kept.host[0][left], time = time_at(data, data->host[COLUMN_LOWER], left);
     const uint64_t end = place_of(data, group, time, 1), first = place_of(data, group, time, 0);
+    const int is_null = bench_files_is_null(data, COLUMN_LOWER, left);
     const int has_below = end > kept.starts[group] && run->options->asof != KR_NEAREST_ABOVE;
     const int has_above = first < kept.starts[group + 1] && run->options->asof != KR_NEAREST_BELOW;
     const uint64_t down = has_below ? time - time_at(data, data->sorted, kept.sorted[end - 1]) : 0;
     const uint64_t up = has_above ? time_at(data, data->sorted, kept.sorted[first]) - time : 0;
-    if (!has_below && !has_above)
+    if (is_null || (!has_below && !has_above))
         return KR_NO_ROW;
     return data->sorted_rows[kept.sorted[has_below && (!has_above || down <= up) ? end - 1 : first]];
 }
@@ -136,7 +137,7 @@ int bench_asof_has_partner(const bench_run *run, uint64_t left)
     const bench_data *data = run->data;
     const uint64_t group = kept.host[0][left], time = time_at(data, data->host[COLUMN_LOWER], left);
     const uint64_t first = kept.starts[group], end = kept.starts[group + 1];
-    if (first == end)
+    if (first == end || bench_files_is_null(data, COLUMN_LOWER, left))
         return 0;
     return run->options->asof == KR_NEAREST_BELOW ? time_at(data, data->sorted, kept.sorted[first]) <= time
            : run->options->asof == KR_NEAREST_ABOVE
@@ -155,7 +156,8 @@ int bench_asof_is_right(const bench_run *run, uint64_t left, uint32_t right)
         return right == KR_NO_ROW && !bench_asof_has_partner(run, left);
     const uint64_t time = time_at(data, data->host[COLUMN_LOWER], left);
     const uint64_t there = time_at(data, data->host[COLUMN_KEYS], right);
-    return kept.host[0][left] == kept.host[1][right] &&
+    return kept.host[0][left] == kept.host[1][right] && !bench_files_is_null(data, COLUMN_LOWER, left) &&
+           !bench_files_is_null(data, COLUMN_KEYS, right) &&
            (run->options->asof != KR_NEAREST_BELOW || there <= time) &&
            (run->options->asof != KR_NEAREST_ABOVE || there >= time);
 }

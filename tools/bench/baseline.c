@@ -163,7 +163,8 @@ static int gpu_lookups(rivals *r, bench_row *row)
     int code = on_gpu(r, "thrust::lower_bound", kr_baseline_thrust, is_position, row);
     if (!code && r->data->multiplicity != 1)
         return tool_fail(USAGE,
-                         "--baseline: cuco::static_map holds one row per key; leave out --multiplicity");
+                         "--baseline: cuco::static_map holds one row per key; give distinct keys (without "
+                         "--multiplicity)");
     if (!code)
         code = on_gpu(r, "cuco::static_map", kr_baseline_static_map_default, is_row, row);
     if (!code)
@@ -214,7 +215,9 @@ static int answers(rivals *r, int on_cuda, bench_row *row)
     if (!on_cuda && data->multiplicity != 1 && data->operation == BENCH_POINT &&
         r->options->result != KR_RESULT_ROW)
         return tool_fail(
-            USAGE, "--baseline: maps hold one row per key; give --result row, or leave out --multiplicity");
+            USAGE,
+            "--baseline: maps hold one row per key; give --result row, or keys that are distinct (without "
+            "--multiplicity)");
     r->count = n_probes < BENCH_BASELINE_PROBES ? n_probes : BENCH_BASELINE_PROBES;
     r->first = (n_probes - r->count) / 2;
     r->positions = tool_alloc(r->count, sizeof *r->positions, "the baseline's answers");

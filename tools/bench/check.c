@@ -46,7 +46,7 @@ static int check_known(const bench_data *data, const uint32_t *rows)
 {
     for (uint64_t i = 0; i < data->n_probes; ++i)
         if (rows[i] != data->known[i])
-            return differs(i, rows[i], data->known[i], "the generator");
+            return differs(i, rows[i], data->known[i], data->files ? "a sorted array" : "the generator");
     return DONE;
 }
 
@@ -104,13 +104,16 @@ static int check_answers(const bench_run *run, int known, uint64_t *samples)
 int bench_check(const bench_run *run, char checked[192])
 {
     const bench_data *data = run->data;
-    const int known = data->known && data->multiplicity <= 1;
+    const int known = data->known && (data->files || data->multiplicity <= 1);
     uint64_t samples = 0;
     kr_error err = {0};
     int code = tool_check(kr_index_validate(run->index, &err), &err);
     if (!code && (known || data->sorted))
         code = check_answers(run, known, &samples);
-    if (known)
+    if (known && data->files)
+        snprintf(checked, 192, "all %llu rows and %llu sampled answers with a sorted array",
+                 (unsigned long long)data->n_probes, (unsigned long long)samples);
+    else if (known)
         snprintf(checked, 192, "all %llu rows with the generator, %llu sampled answers with a sorted array",
                  (unsigned long long)data->n_probes, (unsigned long long)samples);
     else

@@ -1,6 +1,7 @@
 #include "scan_job.h"
 
 #include "command.h"
+#include "command_rows.h"
 #include "tools/terminal/device.h"
 #include "tools/terminal/output.h"
 #include "tools/terminal/progress.h"
@@ -9,107 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORK(field) offsetof(workload, field)
-#define AT(field) offsetof(bench_options, field)
-
-static const option_row key_rows[] = {
-    {"count", 0, 0, OPTION_NUMBER, WORK(count), "N", "how many keys there are [2^22]", 1, UINT32_MAX},
-    {"seed", 0, 0, OPTION_NUMBER, WORK(seed), "N", "seed of the workload; 0 is 42 [42]", 0, UINT64_MAX},
-    {"presorted-keys", 0, 0, OPTION_FLAG, WORK(keys_sorted), NULL, "sort the keys", 0, 0},
-    {0},
-};
-
-static const option_row probe_rows[] = {
-    {"probes", 0, 0, OPTION_NUMBER, WORK(probes), "N", "how many lookups or ranges there are [2^22]", 0,
-     UINT32_MAX},
-    {"order", 0, 0, OPTION_CHOICE, WORK(order), WORKLOAD_ORDERS,
-     "the order of the probes; half: every second one ascends [random]", 0, 0},
-    {"batches", 0, 0, OPTION_NUMBER, WORK(batches), "N", "look up the probes in N pieces [1]", 1, UINT32_MAX},
-    {0},
-};
-
-static const option_row lookup_rows[] = {
-    {"probes-log2", 0, 0, OPTION_NUMBER, AT(probes_log2), "N", "the same as --probes 2^N", 0, 31},
-    {"presorted-probes", 0, 0, OPTION_FLAG, AT(presorted_probes), NULL, "the same as --order ascending", 0,
-     0},
-    {"result", 0, 0, OPTION_CHOICE, AT(result), "row|count|sum-rows|sum|exists|rows|rows-by-key",
-     "what is answered for each probe; sum reads a value for each match, rows-by-key lists matches in "
-     "key order [row; for ranges sum-rows]",
-     0, 0},
-    {0},
-};
-
-static const option_row scan_rows[] = {
-    {"result", 0, 0, OPTION_CHOICE, AT(scan_result), BENCH_SCAN_RESULTS, "the answer to a condition [bitmap]",
-     0, 0},
-    {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC",
-     "a kind and its options; give several to compare them. A kind of index that answers ranges "
-     "indexes each column; the row ids of its columns are merged as bitmaps [best]",
-     0, 0},
-    {"host", 0, 0, OPTION_FLAG, AT(host), NULL,
-     "the results are in host memory, and the time includes copies", 0, 0},
-    {"checked", 0, 0, OPTION_NUMBER, AT(checked), "N",
-     "how many queries have their bitmaps checked first [4]", 1, 1 << 16},
-    {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
-     "compare with the time to add up the columns, which shows how fast they can be read", 0, 0},
-    {0},
-};
-
-static const option_row call_rows[] = {
-    {"calls", 0, 0, OPTION_NUMBER, AT(calls), "N",
-     "how many calls a run enqueues back to back, also of rivals on a GPU; the times printed are "
-     "those of one call [1]",
-     1, 1 << 20},
-    {"prepared", 0, 0, OPTION_FLAG, AT(prepared), NULL,
-     "prepare the lookup once (kr_prepare_lookup), then run it", 0, 0},
-    {"in-turn", 0, 0, OPTION_FLAG, AT(in_turn), NULL,
-     "time one run of each --index in turn, instead of all runs of one --index after the other; all "
-     "of them are in memory at once",
-     0, 0},
-    {0},
-};
-
-static const option_row update_rows[] = {
-    {"rebuild", 0, 0, OPTION_TEXT, AT(rebuild), "SPEC",
-     "with --waves: the index to build anew for comparison [that of --index]", 0, 0},
-    {0},
-};
-
-static const option_row index_rows[] = {
-    {"index", 0, 0, OPTION_TEXTS, AT(index), "SPEC",
-     "a kind and its options; give several to compare them [best; for update rx, and with --waves "
-     "best:updates=on]",
-     0, 0},
-    {"keys-log2", 0, 0, OPTION_NUMBER, AT(keys_log2), "N", "the same as --count 2^N", 0, 31},
-    {"host", 0, 0, OPTION_FLAG, AT(host), NULL,
-     "the columns are in host memory, and the time includes copies; keys always, if each --index has "
-     "keep=host",
-     0, 0},
-    {"baseline", 0, 0, OPTION_FLAG, AT(baseline), NULL,
-     "compare with rivals. point: std::lower_bound; point and build on the CPU: std::unordered_map "
-     "and, if keyray was built with Abseil, its flat_hash_map and btree_map, on one thread; build on "
-     "a GPU: CUB's sort; point on a GPU, if keyray was built with KEYRAY_PEERS: thrust's lower_bound "
-     "and cuCollections' static_map",
-     0, 0},
-    {"scaling", 0, 0, OPTION_FLAG, AT(scaling), NULL, "compare with the same work on one thread of the CPU",
-     0, 0},
-    {0},
-};
-
-static const option_row bench_rows[] = {
-    {"sweep", 0, 0, OPTION_TEXT, AT(sweep), "OPT=A,B,C",
-     "repeat everything with each of these values of an option of the workload, or, if it has no such "
-     "option, of the kind; KIND.OPT is always an option of the kind",
-     0, 0},
-    {"repeat", 0, 0, OPTION_NUMBER, AT(repeat), "N", "how many runs are timed, after one that warms up [5]",
-     1, BENCH_REPEAT_MOST},
-    {"json", 0, 0, OPTION_TEXT, AT(json), "FILE", "also write the report as JSON to a file", 0, 0},
-    {0},
-};
-
 #define NO_NUMBER UINT64_MAX /* no count was given */
 
-enum { SWEEP_MOST = 32, NOT_GIVEN = 255, GROUPS_MOST = 20 };
+enum { SWEEP_MOST = 32, NOT_GIVEN = BENCH_NOT_GIVEN, GROUPS_MOST = 24 };
 
 /* One invocation. */
 typedef struct job {
@@ -135,18 +38,26 @@ static void add_group(job *j, const char *title, const option_row *rows, void *t
     j->groups[j->n_groups++] = (option_group){title, rows, to};
 }
 
-/* The groups of the workload, which can be swept, come first. operation < 0: all, for --help. */
-static void add_groups(job *j, int operation)
+/* 1: columns of files take the place of generated ones, whose options are not there then. Else theirs are
+ * there for --help alone. */
+static int reads_files, shows_help;
+
+static int may_read_files(int operation)
+{
+    return operation == BENCH_POINT || operation == BENCH_RANGE || operation == BENCH_BUILD ||
+           operation == BENCH_JOIN || operation == BENCH_SCAN;
+}
+
+static void add_generated(job *j, int operation)
 {
     const int all = operation < 0, has_keys = operation != BENCH_LOADS && operation != BENCH_SCAN;
     const int looks_up = has_keys && operation != BENCH_BUILD;
-    j->n_groups = 0;
     if (has_keys) {
-        add_group(j, all ? "Keys (not scan, loads)" : "Keys", key_rows, &j->w);
+        add_group(j, all ? "Keys (not scan, loads)" : "Keys", bench_key_rows, &j->w);
         add_group(j, all ? "Kinds of keys (not scan, loads)" : "Kinds of keys", workload_keys_rows, &j->w);
     }
     if (looks_up)
-        add_group(j, "Probes (not build, scan, loads)", probe_rows, &j->w);
+        add_group(j, "Probes (not build, scan, loads)", bench_probe_rows, &j->w);
     if (has_keys && operation != BENCH_UPDATE)
         add_group(j, "Texts (point, range, build, join)", bench_texts_rows, &j->w);
     if (operation == BENCH_POINT || operation == BENCH_UPDATE || operation == BENCH_JOIN || all)
@@ -158,23 +69,46 @@ static void add_groups(job *j, int operation)
     if (operation == BENCH_LOADS || all)
         add_group(j, "Loads of an array, without an index (loads)", bench_loads_rows, &j->w);
     if (operation == BENCH_SCAN || all)
-        add_group(j, "Tables and conditions (scan)", bench_scan_rows, &j->w);
+        add_group(j, "Tables (scan)", bench_scan_rows, &j->w);
+}
+
+/* The groups of the workload, which can be swept, come first. operation < 0: all, for --help. */
+static void add_groups(job *j, int operation)
+{
+    const int all = operation < 0, has_keys = operation != BENCH_LOADS && operation != BENCH_SCAN;
+    const int looks_up = has_keys && operation != BENCH_BUILD;
+    j->n_groups = 0;
+    if (!reads_files)
+        add_generated(j, operation);
+    else if (looks_up)
+        add_group(j, "Batches", bench_batches_rows, &j->w);
+    if (operation == BENCH_SCAN || all)
+        add_group(j, "Conditions (scan)", bench_query_rows, &j->w);
     j->n_sweepable = j->n_groups;
+    if (all || (may_read_files(operation) && (reads_files || shows_help))) {
+        if (has_keys)
+            add_group(j, "Columns of files instead of generated ones (point, range, build, join)",
+                      bench_files_rows, &j->options);
+        if (operation == BENCH_SCAN || all)
+            add_group(j, "Columns of files instead of a generated table (scan)", bench_scan_files_rows,
+                      &j->options);
+        add_group(j, "Reading", column_rows, &column_input);
+    }
     if (looks_up)
-        add_group(j, "Lookups (not build, scan, loads)", lookup_rows, &j->options);
+        add_group(j, "Lookups (not build, scan, loads)", bench_lookup_rows, &j->options);
     if (operation == BENCH_POINT || operation == BENCH_RANGE || all)
-        add_group(j, "Calls (point, range)", call_rows, &j->options);
+        add_group(j, "Calls (point, range)", bench_call_rows, &j->options);
     if (operation == BENCH_JOIN || all)
         add_group(j, "Joins of the probes, left, with the keys, right (join)", bench_join_rows, &j->options);
     if (operation == BENCH_UPDATE || all)
-        add_group(j, "Waves (update)", update_rows, &j->options);
+        add_group(j, "Waves (update)", bench_update_rows, &j->options);
     if (operation == BENCH_BUILD || all)
         add_group(j, "Saving (build)", bench_saved_rows, &j->options);
     if (operation == BENCH_SCAN || all)
-        add_group(j, "Scans (scan)", scan_rows, &j->options);
+        add_group(j, "Scans (scan)", bench_asking_rows, &j->options);
     if (has_keys)
-        add_group(j, all ? "Index (not scan, loads)" : "Index", index_rows, &j->options);
-    add_group(j, "Benchmark", bench_rows, &j->options);
+        add_group(j, all ? "Index (not scan, loads)" : "Index", bench_index_rows, &j->options);
+    add_group(j, "Benchmark", bench_common_rows, &j->options);
     add_group(j, "Device", device_rows, &j->where);
     add_group(j, "Output", output_rows, &j->printing);
 }
@@ -200,6 +134,8 @@ static int check_contradictions(const job *j)
                          : o->scaling ? "scaling"
                                       : "result");
     int code = o->rebuild ? tool_check_spec(o->rebuild) : DONE;
+    if (!code && reads_files && j->operation != BENCH_SCAN)
+        code = bench_files_check(o, j->operation);
     for (uint32_t i = 0; i < o->index.n && !code; ++i)
         code = tool_check_spec(o->index.at[i]);
     return code;
@@ -395,8 +331,22 @@ static int check_updates(const job *j)
     return w->waves ? check_waves(w) : DONE;
 }
 
+static int open_files(job *j, bench_data *data)
+{
+    const int code = bench_files_open(data, &j->options, j->device, j->operation, j->w.batches,
+                                      (uint32_t)j->where.threads);
+    if (code)
+        return code;
+    j->w.count = data->n_keys;
+    j->w.probes = data->n_probes;
+    j->report.sources = bench_files_sources(data);
+    return DONE;
+}
+
 static int open_data(job *j, bench_data *data)
 {
+    if (reads_files)
+        return open_files(j, data);
     int code = workload_check_probes(&j->w);
     if (!code && j->operation == BENCH_UPDATE)
         code = check_updates(j);
@@ -458,7 +408,6 @@ static int run_all(job *j)
             code = j->operation == BENCH_SCAN ? run_scan(j, j->options.index.at[i], value)
                                               : run_spec(j, &data, j->options.index.at[i], value);
     }
-    bench_scan_close();
     bench_data_close(&data);
     return code;
 }
@@ -509,6 +458,7 @@ static int perform(job *j)
         code = write_json(&j->report, j->options.json);
     if (!code && (j->printing.json || !j->printing.quiet))
         bench_print(&j->report, stdout, j->printing.json);
+    bench_scan_close(); /* reports name its columns */
     kr_device_close(j->device);
     for (uint64_t i = 0; i < n_rows; ++i)
         free(j->report.rows[i].steps);
@@ -529,10 +479,14 @@ static int run(const command *self, int argc, char **argv)
     int code = DONE;
     j.w.count = j.w.probes = NO_NUMBER;
     j.w.order = NOT_GIVEN;
+    reads_files = shows_help = 0;
     add_groups(&j, -1);
     j.operation = options_operand(self, j.groups, j.n_groups, argc, argv, &code);
     if (j.operation < 0)
         return code;
+    reads_files = may_read_files(j.operation) && bench_files_are_named(argc, argv);
+    for (int i = 1; i < argc; ++i)
+        shows_help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
     add_groups(&j, j.operation);
     code = options_parse(self, j.groups, j.n_groups, argc - 1, argv + 1);
     if (code != OPTIONS_GO_ON)
@@ -548,14 +502,30 @@ static int run(const command *self, int argc, char **argv)
     return code;
 }
 
+/* What to give instead of an option that is not there. */
+static const char *instead(const char *operand, const char *option)
+{
+    static const option_row *const generated[] = {
+        bench_key_rows,       bench_probe_rows, workload_keys_rows, workload_probes_rows,
+        workload_ranges_rows, bench_texts_rows, bench_scan_rows};
+    for (size_t i = 0; i < sizeof generated / sizeof *generated && reads_files; ++i)
+        for (const option_row *row = generated[i]; row->name; ++row)
+            if (strcmp(row->name, option) == 0)
+                return strcmp(operand, "scan") == 0 ? "it says how the table is generated, but --column "
+                                                      "reads it; leave one of the two out"
+                                                    : "it says how columns are generated, but --keys reads "
+                                                      "them; leave one of the two out";
+    return workload_instead(operand, option);
+}
+
 const command command_bench = {
     "bench",
     "point|range|build|update|scan|loads|join",
-    "time lookups, builds, updates, scans and joins on generated data, after checking the answers, "
-    "or bare loads",
+    "time lookups, builds, updates, scans and joins on generated data or columns of files, after "
+    "checking the answers, or bare loads",
     "Times point lookups, ranges, builds, updates, scans and joins, or bare loads from memory. It "
-    "generates its columns itself and reads no files, and it checks the answers before it times "
-    "anything.",
+    "generates its columns, or reads them with --keys and --probes, and it checks the answers before "
+    "it times anything.",
     "keyray bench point --index array --count 2^26 --probes 2^24 --device cpu --threads 1 "
     "--baseline\n"
     "keyray bench range --count 2^24 --probes 2^20 --sweep hits=1,16,256\n"
@@ -567,12 +537,22 @@ const command command_bench = {
     "keyray bench scan --rows 100000000 --append 1048576 --delete 65536 --index bindex\n"
     "keyray bench scan --workload q6 --scale 10 --index full --index bindex --index btree\n"
     "keyray bench join --count 2^24 --probes 2^27 --hit-rate 50 --index best --index hash\n"
-    "keyray bench loads --sweep group=1,4,16 --aligned\n",
+    "keyray bench loads --sweep group=1,4,16 --aligned\n"
+    "keyray bench point --keys orders.csv:o_orderkey --probes lineitem.csv:l_orderkey --index best "
+    "--index hash --in-turn\n"
+    "keyray bench range --keys sales.csv:day --lower months.csv:first --upper months.csv:last\n"
+    "keyray bench scan --column day=sales.csv:day --column price=sales.csv:price --index full --index "
+    "bindex\n",
     run,
     "The answers are checked against the generator and a sorted array, and then everything is timed. "
     "The report says what the time includes. Of two options that set the same value, only one may be "
     "given. Where the workload and a kind have an option of the same name, such as bits and order, "
     "--sweep KIND.OPT is the option of the kind.\n"
+    "--keys: a column of a file instead of generated keys, and --probes, or --lower and --upper, are others; "
+    "keyray lookup --help says what a COL may be. Texts are looked up as codes of the dictionary of the "
+    "keys. "
+    "Reading takes no part in any time. The answers are checked against a sorted array. For a join, the keys "
+    "are the right side and the probes the left one.\n"
     "update: --changes exchanges the keys of rows, and lookups are timed before and after the "
     "exchange. --waves inserts and deletes rows; an index that cannot be updated is built anew for "
     "each wave, and the report says why. Rows are deleted by their keys, so each key occurs once. "
@@ -585,11 +565,12 @@ const command command_bench = {
     "constants of TPC-H's validation, the others have random ones. Texts are codes of a dictionary, "
     "and discounts are in hundredths. First, the bitmaps of a few queries are compared with the "
     "columns. --append and --delete change the table after its build, as often as --repeat says, "
-    "each time on a new table; a first change is printed apart. Scans come after the changes.\n"
+    "each time on a new table; a first change is printed apart. Scans come after the changes. With "
+    "--column the table is columns of files, and the constants are values of theirs.\n"
     "loads: loads from random places of an array, as the steps of a search do. In each step, lane i "
     "of a group loads the i-th entry after a random position. On a CPU, one thread runs all lanes of "
     "a group.\n"
     "The rivals of --baseline on a CPU run on one thread. Their answers are checked, too. The time "
     "that a map takes for its inserts is printed with its rate.",
-    workload_instead,
+    instead,
 };

@@ -24,7 +24,7 @@ static uint64_t column_nbytes(const bench_data *data, int column)
     return column_count(data, column) * kr_type_nbytes(column_type(data, column));
 }
 
-/* With --texts. */
+/* With --texts, or of files. */
 static int is_text(int column)
 {
     return column == COLUMN_KEYS || column == COLUMN_LOWER || column == COLUMN_UPPER;
@@ -34,6 +34,8 @@ kr_column bench_data_column(const bench_data *data, int column, uint64_t first, 
 {
     if (data->texts.form && is_text(column))
         return bench_texts_column(data, column, first, count);
+    if (data->files && is_text(column))
+        return bench_files_column(data, column, first, count);
     const kr_type type = column_type(data, column);
     const char *begin = data->there[column];
     return (kr_column){.type = type, .count = count, .data = begin + first * kr_type_nbytes(type)};
@@ -70,14 +72,19 @@ static int allocate(bench_data *data, int with_values)
     return data->known ? DONE : FAILED;
 }
 
+static void fill_values(bench_data *data)
+{
+    uint32_t *values = data->host[COLUMN_VALUES];
+    for (uint64_t row = 0; values && row < data->n_grown; ++row)
+        values[row] = (uint32_t)row * UINT32_C(2654435761);
+}
+
 /* The keys, their sorted copy and a value per row. */
 static int generate_table(bench_data *data, uint32_t threads)
 {
     kr_error err = {0};
-    uint32_t *values = data->host[COLUMN_VALUES];
     const kr_status status = kr_generate_keys(&data->keys, threads, data->host[COLUMN_KEYS], &err);
-    for (uint64_t row = 0; values && row < data->n_grown; ++row)
-        values[row] = (uint32_t)row * UINT32_C(2654435761);
+    fill_values(data);
     const int code = workload_check(status, &err, USAGE);
     return code ? code : bench_oracle_open(data, threads);
 }
@@ -157,13 +164,25 @@ static int bring_to_device(bench_data *data, int place)
         data->there[COLUMN_KEYS] = data->host[COLUMN_KEYS];
     for (int i = 0; i < N_COLUMNS && status == KR_OK; ++i) {
         const uint64_t nbytes = column_nbytes(data, i);
-        if (!data->host[i] || data->there[i] || (data->texts.form && is_text(i)))
+        if (!data->host[i] || data->there[i] || ((data->texts.form || data->files) && is_text(i)))
             continue;
         status = kr_memory_allocate(data->device, nbytes ? nbytes : 1, NULL, &data->there[i], &err);
         if (status == KR_OK)
             status = kr_memory_copy(data->device, data->there[i], data->host[i], nbytes, NULL, &err);
     }
     return tool_check(status, &err);
+}
+
+int bench_data_make_values(bench_data *data)
+{
+    data->host[COLUMN_VALUES] = tool_alloc(data->n_grown, sizeof(uint32_t), "values of rows");
+    if (!data->host[COLUMN_VALUES])
+        return FAILED;
+    fill_values(data);
+    if (data->device)
+        return bring_to_device(data, BENCH_ON_DEVICE);
+    data->there[COLUMN_VALUES] = data->host[COLUMN_VALUES];
+    return DONE;
 }
 
 static int make_texts(bench_data *data, uint32_t threads)
@@ -231,6 +250,7 @@ int bench_data_open(bench_data *data, kr_device *device, int operation, const wo
 
 void bench_data_close(bench_data *data)
 {
+    bench_files_close(data);
     close_columns(data, COLUMN_KEYS);
     free(data->sorted);
     free(data->sorted_rows);

@@ -2,6 +2,7 @@
 #ifndef KEYRAY_TOOLS_BENCH_JOB_H
 #define KEYRAY_TOOLS_BENCH_JOB_H
 
+#include "tools/columns/column.h"
 #include "tools/terminal/facts.h"
 #include "tools/terminal/options.h"
 #include "tools/terminal/output.h"
@@ -13,6 +14,9 @@
 
 enum { BENCH_POINT, BENCH_RANGE, BENCH_BUILD, BENCH_UPDATE, BENCH_SCAN, BENCH_LOADS, BENCH_JOIN };
 
+/* What a number or a choice is that was not given; a result, too. */
+enum { BENCH_NOT_GIVEN = 255 };
+
 enum { BENCH_SAMPLES = 1 << 16, BENCH_BASELINE_PROBES = 1 << 20, BENCH_REPEAT_MOST = 1000 };
 
 typedef struct bench_options {
@@ -23,6 +27,8 @@ typedef struct bench_options {
     uint32_t join_type, inverse, unordered, asof; /* asof 0: on equal values; else kr_nearest_side */
     uint64_t groups, overlap, chunk; /* of as-of joins; of intervals: overlaps a row, 0: none; bytes */
     uint32_t cover, counted, points, streamed, sums, prepared, in_turn;
+    const char *keys, *probes, *lower, *upper; /* columns of files, instead of generated ones */
+    option_texts columns;                      /* those of a table */
 } bench_options;
 
 typedef char bench_spec[KR_SPEC_NBYTES];
@@ -61,10 +67,12 @@ typedef struct bench_texts {
 
 #define BENCH_TEXTS "no|hex|customer|url"
 
+typedef struct bench_files bench_files; /* columns.c */
+
 typedef struct bench_data {
     kr_device *device; /* that holds `there`; NULL: `there` is host memory */
     int operation;
-    kr_type type; /* of keys and probes; values are u32 */
+    kr_type type; /* of keys and probes, of files those of their codes; values are u32 */
     kr_keys_spec keys;
     uint64_t first_key, n_keys; /* those in the index: first_key to first_key + n_keys - 1 of the column */
     uint64_t n_grown;           /* all keys of the column: with those that waves insert */
@@ -72,11 +80,13 @@ typedef struct bench_data {
     uint64_t multiplicity, batches;
     void *host[N_COLUMNS];
     void *there[N_COLUMNS];
-    uint32_t *known;       /* per probe: the row it was drawn from, or KR_NO_ROW */
-    void *sorted;          /* n_keys in (key, row) order: the oracle and the baseline search them; or NULL */
+    uint32_t *known; /* per probe: the row it was drawn from, or KR_NO_ROW */
+    void *sorted;    /* n_sorted in (key, row) order: the oracle and the baseline search them; or NULL */
     uint32_t *sorted_rows; /* and their rows */
+    uint64_t n_sorted;     /* keys that are not NULL */
     bench_right *right;
-    bench_texts texts; /* what the library gets for keys and probes; oracles have the numbers */
+    bench_texts texts;  /* what the library gets for keys and probes; oracles have the numbers */
+    bench_files *files; /* or this; NULL: the numbers themselves */
 } bench_data;
 
 /* Which columns the library gets in host memory: none; the keys; all. */
@@ -88,6 +98,7 @@ int bench_data_place(const bench_options *options);
 int bench_data_open(bench_data *data, kr_device *device, int operation, const workload *w, int with_values,
                     int place, uint32_t threads);
 /* Draws the probes anew, of the keys that are in the index. */
+int bench_data_make_values(bench_data *data); /* of the rows, as --result sum adds them up */
 int bench_data_draw(const bench_data *data, const workload *w);
 void bench_data_close(bench_data *data);
 /* Rows first ... first + count - 1 as a column where the library reads it. */
@@ -102,6 +113,47 @@ int bench_texts_check(const bench_options *options, const workload *w);
 int bench_texts_make(bench_data *data, int column, uint64_t count, uint32_t threads);
 void bench_texts_close(bench_data *data, int column);
 kr_column bench_texts_column(const bench_data *data, int column, uint64_t first, uint64_t count);
+
+/* ---- Columns of files (columns.c) ------------------------------------------------------- */
+
+/* They take the place of generated keys and probes: the library gets them as they are, and `host` of the data
+ * has codes of u32 or u64 in the order of their values, which oracles compare. */
+
+extern const option_row bench_files_rows[], bench_batches_rows[];
+/* 1: a command line names columns of files. */
+int bench_files_are_named(int argc, char **argv);
+/* Before anything is read. */
+int bench_files_check(const bench_options *options, int operation);
+/* As bench_data_open; what is open stays. */
+int bench_files_open(bench_data *data, const bench_options *options, kr_device *device, int operation,
+                     uint64_t batches, uint32_t threads);
+void bench_files_close(bench_data *data);
+kr_column bench_files_column(const bench_data *data, int column, uint64_t first, uint64_t count);
+/* The first key, in host memory; NULL where it is NULL. */
+const kr_column *bench_files_keys(const bench_data *data);
+/* 1: it is of files, and NULL. */
+int bench_files_is_null(const bench_data *data, int column, uint64_t row);
+/* Pairs of a probe and a key that are equal. */
+uint64_t bench_files_pairs(const bench_data *data);
+
+/* A copy of `from` in memory of a device; `to` has its type and count already. Given back also after a
+ * failure. */
+kr_status bench_files_bring(kr_device *device, const kr_column *from, kr_column *to, kr_error *err);
+void bench_files_give(kr_device *device, const kr_column *from, const kr_column *to);
+
+/* The code of a value (codes.c), and back: the first bytes of *value are one of the type. */
+uint64_t bench_code_at(kr_type type, const void *data, uint64_t i);
+void bench_code_value(kr_type type, uint64_t code, uint64_t *value);
+int bench_code_is_nan(kr_type type, uint64_t code);
+
+/* What a report says of them; all zero: they are generated. */
+typedef struct bench_sources {
+    kr_type type;
+    int is_text;
+    const char *of[COLUMN_UPPER + 1]; /* NULL: there is none */
+    uint64_t nulls[COLUMN_UPPER + 1];
+} bench_sources;
+bench_sources bench_files_sources(const bench_data *data);
 
 /* ---- The oracle (oracle.c) ----------------------------------------------------------- */
 
@@ -366,6 +418,7 @@ typedef struct bench_report {
     const bench_options *options;
     int operation;
     kr_device_info device;
+    bench_sources sources;
     bench_row *rows;
     uint32_t n_rows;
 } bench_report;

@@ -93,8 +93,9 @@ static uint64_t rows_wanted(const bench_run *run, kr_join_type type)
         return bench_overlap_pairs();
     for (uint64_t i = 0; i < data->n_probes; ++i)
         hits += has_partner(run, i) != 0;
-    const uint64_t misses = data->n_probes - hits,
-                   pairs = hits * (run->options->asof ? 1 : data->multiplicity);
+    const uint64_t misses = data->n_probes - hits, pairs = run->options->asof ? hits
+                                                           : data->files      ? bench_files_pairs(data)
+                                                                              : hits * data->multiplicity;
     return type == KR_JOIN_INNER  ? pairs
            : type == KR_JOIN_SEMI ? hits
            : type == KR_JOIN_ANTI ? misses
@@ -103,7 +104,8 @@ static uint64_t rows_wanted(const bench_run *run, kr_join_type type)
 
 static int same_key(const bench_data *data, uint32_t left, uint32_t right)
 {
-    if (left >= data->n_probes || right >= data->n_keys)
+    if (left >= data->n_probes || right >= data->n_keys || bench_files_is_null(data, COLUMN_LOWER, left) ||
+        bench_files_is_null(data, COLUMN_KEYS, right))
         return 0;
     if (data->type == KR_U64)
         return ((const uint64_t *)data->host[COLUMN_LOWER])[left] ==
@@ -180,6 +182,7 @@ static int check(const bench_run *run, kr_join *join, uint64_t n, char checked[1
                                    : "have the same key",
              run->options->overlap ? "sorted starts and ends say"
              : run->options->asof  ? "the ends of groups say"
+             : run->data->files    ? "sorted arrays say"
                                    : "the generator says",
              run->options->unordered ? "" : ", in order");
     return code;

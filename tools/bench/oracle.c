@@ -13,15 +13,20 @@ static inline uint64_t get(const void *keys, int wide, uint64_t i)
 int bench_oracle_open(bench_data *data, uint32_t threads)
 {
     const uint64_t n = data->n_keys, nbytes = data->type == KR_U64 ? 8 : 4;
+    const char *keys = data->host[COLUMN_KEYS];
     kr_error err = {0};
     data->sorted = tool_alloc(n, nbytes, "the oracle's keys");
     data->sorted_rows = data->sorted ? tool_alloc(n, 4, "the oracle's rows") : NULL;
     if (!data->sorted_rows)
         return FAILED;
-    memcpy(data->sorted, data->host[COLUMN_KEYS], n * nbytes);
+    data->n_sorted = 0;
     for (uint64_t i = 0; i < n; ++i)
-        data->sorted_rows[i] = (uint32_t)i;
-    return tool_check(kr_sort_keys(data->type, n, data->sorted, data->sorted_rows, threads, &err), &err);
+        if (!bench_files_is_null(data, COLUMN_KEYS, i)) {
+            memcpy((char *)data->sorted + data->n_sorted * nbytes, keys + i * nbytes, nbytes);
+            data->sorted_rows[data->n_sorted++] = (uint32_t)i;
+        }
+    return tool_check(
+        kr_sort_keys(data->type, data->n_sorted, data->sorted, data->sorted_rows, threads, &err), &err);
 }
 
 /* ---- Searching ----------------------------------------------------------------------------- */
@@ -29,7 +34,7 @@ int bench_oracle_open(bench_data *data, uint32_t threads)
 /* How many keys are below `key` or, with `equal`, not above it. */
 static uint64_t position(const bench_data *data, uint64_t key, int equal)
 {
-    uint64_t low = 0, high = data->n_keys;
+    uint64_t low = 0, high = data->n_sorted;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         const uint64_t there = get(data->sorted, data->type == KR_U64, middle);
@@ -46,8 +51,10 @@ uint64_t bench_oracle_answer(const bench_data *data, uint64_t i, kr_result resul
     const int wide = data->type == KR_U64;
     const int upper = data->operation == BENCH_RANGE ? COLUMN_UPPER : COLUMN_LOWER;
     const uint64_t low = get(data->host[COLUMN_LOWER], wide, i), high = get(data->host[upper], wide, i);
+    const int has_null = bench_files_is_null(data, COLUMN_LOWER, i) ||
+                         bench_files_is_null(data, upper, i); /* matches nothing */
     const uint64_t first = position(data, low, 0);
-    const uint64_t end = low <= high ? position(data, high, 1) : first;
+    const uint64_t end = low <= high && !has_null ? position(data, high, 1) : first;
     const uint32_t *values = data->host[COLUMN_VALUES];
     uint64_t sum = 0;
     uint32_t least = KR_NO_ROW;

@@ -56,13 +56,69 @@ static const char *inside_gather(const bench_report *report)
                : "none";
 }
 
+/* ---- Columns of files ----------------------------------------------------------------------- */
+
+static const char *const roles[] = {"keys", NULL, "probes", "upper"};
+
+/* "probes", but "lower" where there are upper bounds. */
+static const char *role_of(const bench_sources *sources, int column)
+{
+    return column == COLUMN_LOWER && sources->of[COLUMN_UPPER] ? "lower" : roles[column];
+}
+
+static const char *type_of(const bench_report *report, const workload *w)
+{
+    const bench_sources *sources = &report->sources;
+    return sources->is_text ? "str" : kr_type_name(sources->type ? sources->type : workload_type(w));
+}
+
+/* "keys", "keys_of", "keys_null", and the same for probes or bounds. */
+static void print_sources(output *out, const bench_report *report, const workload *w)
+{
+    const bench_sources *sources = &report->sources;
+    output_text(out, "type", type_of(report, w));
+    for (int i = 0; i <= COLUMN_UPPER; ++i) {
+        char of[32], nulls[32];
+        if (!sources->of[i])
+            continue;
+        const char *role = role_of(sources, i);
+        snprintf(of, sizeof of, "%s_of", role);
+        snprintf(nulls, sizeof nulls, "%s_null", role);
+        output_number(out, role, i == COLUMN_KEYS ? w->count : w->probes);
+        output_text(out, of, sources->of[i]);
+        output_number(out, nulls, sources->nulls[i]);
+    }
+    if (report->operation != BENCH_BUILD)
+        output_number(out, "batches", w->batches);
+    if (report->operation == BENCH_JOIN && report->options->asof)
+        output_text(out, "asof", join_sides[report->options->asof]);
+}
+
+static void print_sources_head(const bench_report *report, const workload *w, FILE *to)
+{
+    const bench_sources *sources = &report->sources;
+    for (int i = 0; i <= COLUMN_UPPER; ++i)
+        if (sources->of[i]) {
+            const char *what = i == COLUMN_KEYS ? type_of(report, w) : "values";
+            fprintf(to, "%s: %llu %s%s of %s, %llu of them NULL\n", role_of(sources, i),
+                    (unsigned long long)(i == COLUMN_KEYS ? w->count : w->probes), what,
+                    i == COLUMN_KEYS && sources->is_text ? ", as codes," : "", sources->of[i],
+                    (unsigned long long)sources->nulls[i]);
+        }
+}
+
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
 static void print_workload(output *out, const bench_report *report, const bench_row *row)
 {
     const workload *w = &row->workload;
     output_begin(out, "workload", '{');
-    output_text(out, "type", kr_type_name(workload_type(w)));
+    if (report->sources.type) {
+        print_sources(out, report, w);
+        output_end(out, '}');
+        return;
+    }
+    output_text(out, "type", type_of(report, w));
     output_number(out, "keys", w->count);
     if (w->texts)
         output_text(out, "texts", text_forms[w->texts]);
@@ -277,27 +333,33 @@ static void print_waves_head(const workload *w, FILE *to)
                 waves, rows, rows);
 }
 
+/* Keys and probes that are generated. */
+static void print_generated_head(const bench_report *report, const workload *w, FILE *to)
+{
+    fprintf(to, "keys: %llu %s%s%s, uniformity %llu%%, multiplicity %llu%s\n", (unsigned long long)w->count,
+            type_of(report, w), w->texts ? " as texts, " : "", w->texts ? text_forms[w->texts] : "",
+            (unsigned long long)w->uniformity, (unsigned long long)w->multiplicity,
+            w->keys_sorted ? ", sorted beforehand" : "");
+    if (looks_up_points(report))
+        fprintf(to, "probes: %llu, hit rate %llu%%, Zipf %g, order %s, ", (unsigned long long)w->probes,
+                (unsigned long long)w->hit_rate, (double)w->zipf / 100, orders[w->order]);
+    else if (report->operation != BENCH_BUILD)
+        fprintf(to, "ranges: %llu, %llu hits, multiplier %llu, order %s, ", (unsigned long long)w->probes,
+                (unsigned long long)w->hits, (unsigned long long)w->multiplier, orders[w->order]);
+}
+
 static void print_head(const bench_report *report, FILE *to)
 {
     const workload *w = &report->rows[0].workload;
     const int build = report->operation == BENCH_BUILD;
-    fprintf(to, "keys: %llu %s%s%s, uniformity %llu%%, multiplicity %llu%s\n", (unsigned long long)w->count,
-            kr_type_name(workload_type(w)), w->texts ? " as texts, " : "",
-            w->texts ? text_forms[w->texts] : "", (unsigned long long)w->uniformity,
-            (unsigned long long)w->multiplicity, w->keys_sorted ? ", sorted beforehand" : "");
-    if (looks_up_points(report))
-        fprintf(to, "probes: %llu, hit rate %llu%%, Zipf %g, order %s", (unsigned long long)w->probes,
-                (unsigned long long)w->hit_rate, (double)w->zipf / 100, orders[w->order]);
-    else if (!build)
-        fprintf(to, "ranges: %llu, %llu hits, multiplier %llu, order %s", (unsigned long long)w->probes,
-                (unsigned long long)w->hits, (unsigned long long)w->multiplier, orders[w->order]);
+    (report->sources.type ? print_sources_head : print_generated_head)(report, w, to);
     if (report->operation == BENCH_JOIN)
-        fprintf(to, ", %s%s%s%s%s join%s\n", report->options->overlap ? "overlap " : "",
+        fprintf(to, "%s%s%s%s%s join%s\n", report->options->overlap ? "overlap " : "",
                 report->options->asof ? "as-of " : "", join_sides[report->options->asof],
                 report->options->asof ? " " : "", join_types[report->options->join_type],
                 report->options->unordered ? ", in any order" : "");
     else if (!build)
-        fprintf(to, ", in %llu batches, result %s\n", (unsigned long long)w->batches,
+        fprintf(to, "in %llu batches, result %s\n", (unsigned long long)w->batches,
                 result_name(report->options));
     if (report->operation == BENCH_UPDATE && w->waves)
         print_waves_head(w, to);

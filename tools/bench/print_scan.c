@@ -13,7 +13,41 @@ const char *bench_scan_result(const bench_options *options)
 /* Bytes of the columns that a call's conditions name. */
 static double column_nbytes(const workload *w)
 {
-    return (double)bench_scan_total(w) * (double)w->predicates * (w->wide ? 8 : 4);
+    uint64_t of_files = 0;
+    for (uint32_t c = 0; c < bench_scan_files_count(); ++c)
+        of_files += kr_type_nbytes(bench_scan_files_column(c).type);
+    return (double)bench_scan_total(w) * (double)(of_files ? of_files : w->predicates * (w->wide ? 8 : 4));
+}
+
+static const char *type_of(uint32_t c)
+{
+    const struct column *column = bench_scan_files_source(c);
+    return column_is_text(column) ? "str" : kr_type_name(column->view.type);
+}
+
+static void print_selectivity(output *out, const workload *w)
+{
+    if (w->selectivity == BENCH_SCAN_RANDOM)
+        output_text(out, "selectivity", "random");
+    else
+        output_real(out, "selectivity", (double)w->selectivity / 10000);
+}
+
+/* Of files. */
+static void print_columns(output *out, const workload *w)
+{
+    output_number(out, "rows", w->rows);
+    output_begin(out, "columns", '[');
+    for (uint32_t c = 0; c < bench_scan_files_count(); ++c) {
+        output_begin(out, NULL, '{');
+        output_text(out, "name", bench_scan_files_name(c));
+        output_text(out, "of", bench_scan_files_source(c)->source);
+        output_text(out, "type", type_of(c));
+        output_number(out, "null", bench_scan_files_source(c)->nulls);
+        output_end(out, '}');
+    }
+    output_end(out, ']');
+    print_selectivity(out, w);
 }
 
 static const char *const workloads[] = {"comparisons", "q3", "q6", "q17"};
@@ -29,17 +63,12 @@ static void print_distribution(output *out, const workload *w)
     if (w->distribution == KR_VALUES_NORMAL)
         output_number(out, "sigma", w->sigma);
     output_truth(out, "ascending", (int)w->ascending);
-    if (w->selectivity == BENCH_SCAN_RANDOM)
-        output_text(out, "selectivity", "random");
-    else
-        output_real(out, "selectivity", (double)w->selectivity / 10000);
+    print_selectivity(out, w);
 }
 
-static void print_workload(output *out, const workload *w)
+static void print_table(output *out, const workload *w)
 {
     char text[192];
-    output_begin(out, "workload", '{');
-    output_text(out, "name", workloads[w->tpch]);
     output_number(out, "rows", w->rows);
     output_number(out, "append", w->append);
     output_number(out, "delete", w->deleted);
@@ -51,6 +80,14 @@ static void print_workload(output *out, const workload *w)
     } else {
         print_distribution(out, w);
     }
+}
+
+static void print_workload(output *out, const workload *w)
+{
+    const int is_read = bench_scan_files_count() != 0;
+    output_begin(out, "workload", '{');
+    output_text(out, "name", is_read ? "columns" : workloads[w->tpch]);
+    (is_read ? print_columns : print_table)(out, w);
     output_number(out, "queries", w->queries);
     output_number(out, "conditions", w->conditions);
     output_number(out, "seed", w->value_seed);
@@ -105,9 +142,27 @@ void bench_print_scan_json(output *out, const bench_report *report, const bench_
 /* Of many conditions in a call there are hundreds. */
 enum { STEPS_SHOWN = 16 };
 
+static void print_columns_head(const workload *w, FILE *to)
+{
+    fprintf(to, "table: %llu rows\n", (unsigned long long)w->rows);
+    for (uint32_t c = 0; c < bench_scan_files_count(); ++c)
+        fprintf(to, "    %s: %s%s of %s, %llu of them NULL\n", bench_scan_files_name(c), type_of(c),
+                column_is_text(bench_scan_files_source(c)) ? ", as codes," : "",
+                bench_scan_files_source(c)->source, (unsigned long long)bench_scan_files_source(c)->nulls);
+    fprintf(to, "queries: a comparison of each column, ");
+    if (w->selectivity == BENCH_SCAN_RANDOM)
+        fprintf(to, "random constants; ");
+    else
+        fprintf(to, "each of selectivity %g; ", (double)w->selectivity / 10000);
+}
+
 static void print_table_head(const workload *w, FILE *to)
 {
     char text[192];
+    if (bench_scan_files_count()) {
+        print_columns_head(w, to);
+        return;
+    }
     fprintf(to, "table: %llu rows, %llu columns of ", (unsigned long long)w->rows,
             (unsigned long long)w->predicates);
     if (w->tpch) {

@@ -37,6 +37,10 @@ const option_row bench_scan_rows[] = {
      (uint64_t)1 << 31},
     {"width", 0, 0, OPTION_CHOICE, AT(wide), "32|64", "bits of a value [32]", 0, 0},
     {"ascending", 0, 0, OPTION_FLAG, AT(ascending), NULL, "the first column ascends", 0, 0},
+    {0},
+};
+
+const option_row bench_query_rows[] = {
     {"selectivity", 0, 0, OPTION_DECIMAL, AT(selectivity), "PERCENT",
      "how many rows each comparison selects, in percent [random, another one for each]", 0, 10000},
     {"queries", 0, 0, OPTION_NUMBER, AT(queries), "N",
@@ -49,16 +53,28 @@ const option_row bench_scan_rows[] = {
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
+/* A column of the table below a constant. */
+static kr_status make_comparison(uint32_t c, uint64_t constant, kr_condition **condition, kr_error *err)
+{
+    const char name[] = {'c', (char)('0' + c), '\0'};
+    kr_column value = {.type = KR_U64, .count = 1, .data = &constant};
+    uint64_t of_type;
+    if (!bench_scan_files_count())
+        return kr_condition_compare(name, KR_LESS, &value, condition, err);
+    value.type = bench_scan_files_column(c).type;
+    value.data = &of_type;
+    bench_code_value(value.type, constant, &of_type);
+    return kr_condition_compare(bench_scan_files_name(c), KR_LESS, &value, condition, err);
+}
+
 static kr_status make_comparisons(const workload *w, uint64_t i, kr_bounds *bounds, kr_condition **condition,
                                   kr_error *err)
 {
     kr_condition *parts[BENCH_SCAN_COLUMNS] = {NULL};
     kr_status status = KR_OK;
     for (uint32_t c = 0; c < w->predicates && status == KR_OK; ++c) {
-        const char name[] = {'c', (char)('0' + c), '\0'};
         bounds[c] = (kr_bounds){0, bench_scan_constant(w, i, c)};
-        const kr_column value = {.type = KR_U64, .count = 1, .data = &bounds[c].upper};
-        status = kr_condition_compare(name, KR_LESS, &value, &parts[c], err);
+        status = make_comparison(c, bounds[c].upper, &parts[c], err);
     }
     if (status == KR_OK)
         status =
@@ -350,6 +366,20 @@ static void close_run(bench_scan_run *run)
     free(run->bounds);
 }
 
+/* What columns of files do not have. */
+static int check_files(const bench_options *options, const char *spec)
+{
+    if (options->columns.n && options->baseline)
+        return tool_fail(USAGE,
+                         "--baseline adds up generated columns, but --column reads them; leave it out");
+    if (options->columns.n && bench_rival_is(spec))
+        return tool_fail(USAGE,
+                         "--index %s is a kind of index, which is compared with scans on generated columns "
+                         "only; give a kind that scans, or leave out --column",
+                         spec);
+    return DONE;
+}
+
 int bench_scan(const bench_options *options, kr_device *device, uint32_t threads, const char *spec,
                bench_row *row)
 {
@@ -358,6 +388,10 @@ int bench_scan(const bench_options *options, kr_device *device, uint32_t threads
     kr_error err = {0};
     int code = tool_check(kr_device_query(device, &info, &err), &err);
     run.on_gpu = strncmp(info.name, "cuda", 4) == 0;
+    if (!code)
+        code = check_files(options, spec);
+    if (!code)
+        code = bench_scan_files_open(&options->columns, &row->workload, device, (int)options->host);
     if (!code)
         code = bench_tpch_settle(&row->workload);
     if (!code)

@@ -11,10 +11,11 @@ enum { QUANTILES = 1 << 16 };
 /* The table in host memory and where the library reads it, kept for the next row of the report. */
 typedef struct scan_data {
     workload of;
+    int is_read;       /* of files: `host` has codes, which are not its own */
     kr_device *device; /* NULL: the host's */
     void *host[BENCH_SCAN_COLUMNS], *there[BENCH_SCAN_COLUMNS];
     uint64_t *quantiles[BENCH_SCAN_COLUMNS]; /* of a sample, ascending */
-    uint64_t n_quantiles;
+    uint64_t n_quantiles[BENCH_SCAN_COLUMNS];
 } scan_data;
 
 static scan_data data;
@@ -35,9 +36,11 @@ void bench_scan_close(void)
         if (data.device && data.there[c])
             kr_memory_release(data.device, data.there[c], bench_scan_total(&data.of) * each_of(&data.of),
                               NULL);
-        free(data.host[c]);
+        if (!data.is_read)
+            free(data.host[c]);
         free(data.quantiles[c]);
     }
+    bench_scan_files_close();
     memset(&data, 0, sizeof data);
 }
 
@@ -47,17 +50,26 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int sample(const workload *w, uint32_t c)
+/* Of `total` values. */
+static int sample(const workload *w, const void *values, uint64_t total, uint32_t c)
 {
-    const uint64_t total = bench_scan_total(w);
-    data.n_quantiles = total < QUANTILES ? total : QUANTILES;
-    data.quantiles[c] = tool_alloc(data.n_quantiles, sizeof(uint64_t), "a sample of a column");
+    const uint64_t n = total < QUANTILES ? total : QUANTILES;
+    data.n_quantiles[c] = n;
+    data.quantiles[c] = tool_alloc(n, sizeof(uint64_t), "a sample of a column");
     if (!data.quantiles[c])
         return FAILED;
-    for (uint64_t i = 0; i < data.n_quantiles; ++i)
-        data.quantiles[c][i] = value_at(data.host[c], w, total * i / data.n_quantiles);
-    qsort(data.quantiles[c], data.n_quantiles, sizeof(uint64_t), compare_values);
+    for (uint64_t i = 0; i < n; ++i)
+        data.quantiles[c][i] = value_at(values, w, total * i / n);
+    qsort(data.quantiles[c], n, sizeof(uint64_t), compare_values);
     return DONE;
+}
+
+static int take_column(const workload *w, uint32_t c)
+{
+    uint64_t n = 0;
+    const uint64_t *valid = bench_scan_files_valid(c, &n);
+    data.host[c] = (void *)(uintptr_t)bench_scan_files_codes(c);
+    return sample(w, valid, n, c);
 }
 
 static int make_column(const workload *w, kr_device *device, int on_host, uint32_t threads, uint32_t c)
@@ -84,7 +96,7 @@ static int make_column(const workload *w, kr_device *device, int on_host, uint32
         status = kr_memory_allocate(device, nbytes, NULL, &data.there[c], &err);
     if (status == KR_OK && !on_host)
         status = kr_memory_copy(device, data.there[c], data.host[c], nbytes, NULL, &err);
-    return status == KR_OK ? sample(w, c) : tool_check(status, &err);
+    return status == KR_OK ? sample(w, data.host[c], spec.count, c) : tool_check(status, &err);
 }
 
 static int same_data(const workload *a, const workload *b)
@@ -98,13 +110,15 @@ static int same_data(const workload *a, const workload *b)
 int bench_scan_open_data(const workload *w, kr_device *device, int on_host, uint32_t threads)
 {
     int code = DONE;
-    if (data.host[0] && same_data(&data.of, w))
+    if (data.host[0] && (data.is_read || same_data(&data.of, w)))
         return DONE;
-    bench_scan_close();
+    data.is_read = bench_scan_files_count() != 0;
+    if (!data.is_read)
+        bench_scan_close();
     data.of = *w;
-    data.device = on_host ? NULL : device;
+    data.device = on_host || data.is_read ? NULL : device;
     for (uint32_t c = 0; c < w->predicates && !code; ++c)
-        code = make_column(w, device, on_host, threads, c);
+        code = data.is_read ? take_column(w, c) : make_column(w, device, on_host, threads, c);
     return code;
 }
 
@@ -113,6 +127,10 @@ void bench_scan_columns(const workload *w, uint64_t first, uint64_t count,
 {
     for (uint32_t c = 0; c < w->predicates; ++c) {
         const char *from = data.there[c] ? data.there[c] : data.host[c];
+        if (data.is_read) { /* all rows: none are appended */
+            columns[c] = bench_scan_files_column(c);
+            continue;
+        }
         columns[c] = (kr_column){.type = w->tpch   ? bench_tpch_type(w, c)
                                          : w->wide ? KR_U64
                                                    : KR_U32,
@@ -131,10 +149,12 @@ kr_baseline_table bench_scan_table(const workload *w, int on_host)
 
 uint64_t bench_scan_constant(const workload *w, uint64_t i, uint32_t c)
 {
-    const uint64_t n = data.n_quantiles;
+    const uint64_t n = data.n_quantiles[c];
     uint64_t at = n * w->selectivity / 10000;
     if (w->selectivity == BENCH_SCAN_RANDOM)
         at = kr_values_random(w->value_seed, i * BENCH_SCAN_COLUMNS + c) % n;
+    if (at >= n && data.is_read) /* all but those with the highest value */
+        return data.quantiles[c][n - 1];
     if (at >= n) /* all rows */
         return w->wide ? UINT64_MAX : (uint64_t)UINT32_MAX + 1;
     if (w->distribution == KR_VALUES_DISTINCT && w->selectivity != BENCH_SCAN_RANDOM)

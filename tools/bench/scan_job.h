@@ -11,7 +11,8 @@ enum { BENCH_SCAN_COLUMNS = 8 };
 #define BENCH_SCAN_RESULTS "bitmap|count|rows|sum"
 #define BENCH_SCAN_WORKLOADS "comparisons|q3|q6|q17"
 
-extern const option_row bench_scan_rows[]; /* of the workload */
+/* Of the workload: the table, and what is asked. */
+extern const option_row bench_scan_rows[], bench_query_rows[];
 
 typedef struct bench_rival bench_rival; /* below */
 
@@ -65,6 +66,23 @@ void bench_scan_columns(const workload *w, uint64_t first, uint64_t count,
 kr_baseline_table bench_scan_table(const workload *w, int on_host);
 /* The constant of comparison c of condition i: the value that the wanted share of a sample is below. */
 uint64_t bench_scan_constant(const workload *w, uint64_t i, uint32_t c);
+
+/* ---- Columns of files instead (scan_files.c) --------------------------------------------------- */
+
+extern const option_row bench_scan_files_rows[]; /* of bench_options */
+
+/* Reads them, unless they are open, and sets the rows and columns of the workload. Nothing, if there are
+ * none. */
+int bench_scan_files_open(const option_texts *columns, workload *w, kr_device *device, int on_host);
+void bench_scan_files_close(void);
+uint32_t bench_scan_files_count(void); /* 0: the table is generated */
+const char *bench_scan_files_name(uint32_t c);
+const struct column *bench_scan_files_source(uint32_t c);
+kr_column bench_scan_files_column(uint32_t c); /* where the library reads it */
+/* Codes of all rows, of 64 bits: those of NULL are above every constant. Codes of the n others, without NaN.
+ */
+const uint64_t *bench_scan_files_codes(uint32_t c);
+const uint64_t *bench_scan_files_valid(uint32_t c, uint64_t *n);
 
 /* ---- Columns and queries of TPC-H (scan_tpch.c) ------------------------------------------------ */
 

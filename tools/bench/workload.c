@@ -142,20 +142,27 @@ uint64_t workload_grown(const workload *w)
 
 const char *workload_instead(const char *operand, const char *option)
 {
-    static const char files[] = "keys|probe|lower|upper|values|insert|delete|left|right|left-by|right-by|"
-                                "right-lower|right-upper|left-end|right-end|column|alive|where";
+    static const char files[] =
+        "keys|probe|probes|lower|upper|values|insert|delete|left|right|left-by|right-by|"
+        "right-lower|right-upper|left-end|right-end|column|alive|where";
+    static const char reads[] = "point|range|build|join";
+    const int reads_columns = !*operand || options_choice(reads, operand, strlen(operand)) >= 0;
     if (options_choice(files, option, strlen(option)) < 0)
         return NULL;
     if (strcmp(operand, "scan") == 0)
-        return "bench reads no files, it generates its table: --rows, --predicates and --distribution say "
-               "how, "
-               "--workload takes one of TPC-H; the report of keyray scan has the times of a file";
+        return "bench scan reads --column NAME=COL, or it generates its table: --rows, --predicates and "
+               "--distribution say how; the report of keyray scan has the times of other conditions";
     if (strcmp(operand, "loads") == 0)
-        return "bench reads no files, it generates its array: --entries says how large it is";
+        return "bench loads reads no files, it generates its array: --entries says how large it is";
+    if (!reads_columns)
+        return "bench update reads no files, it generates its keys: --count, --bits, --uniformity, "
+               "--multiplicity "
+               "and --stride say how; the report of keyray update has the times of a file";
     if (strcmp(operand, "join") == 0)
-        return "bench reads no files, it generates its keys, right, and its probes, left: --count, --bits, "
-               "--uniformity, --multiplicity, --probes and --hit-rate say how; the report of keyray join has "
-               "the times of files";
-    return "bench reads no files, it generates its keys: --count, --bits, --uniformity, --multiplicity and "
-           "--stride say how; the report of keyray lookup has the times of a file";
+        return "bench join reads --keys COL, right, and --probes COL, left; the report of keyray join has "
+               "the times "
+               "of other joins";
+    return "bench point, range, build and join read --keys COL, and --probes COL, or --lower COL and --upper "
+           "COL; the "
+           "reports of other commands have the times of files";
 }

@@ -1,0 +1,13 @@
+/* Options of `keyray bench` that are in no other file of this folder. */
+#ifndef KEYRAY_TOOLS_BENCH_COMMAND_ROWS_H
+#define KEYRAY_TOOLS_BENCH_COMMAND_ROWS_H
+
+#include "tools/terminal/options.h"
+
+/* Of the workload. */
+extern const option_row bench_key_rows[], bench_probe_rows[];
+/* Of bench_options. */
+extern const option_row bench_lookup_rows[], bench_asking_rows[], bench_call_rows[], bench_update_rows[],
+    bench_index_rows[], bench_common_rows[];
+
+#endif
