@@ -8,7 +8,7 @@
 # 1 (AVX2) and 2 (AVX-512).
 
 set(folders src/api src/io src/join src/base/* src/base/devices/cpu src/index/* src/index/families/* src/table src/table/*
-    src/table/families/*)
+    src/table/families/* src/advise)
 keyray_sources(all_sources ${folders})
 keyray_body_sources(body_sources ${folders})
 list(APPEND all_sources ${body_sources})

@@ -31,6 +31,7 @@
 #ifndef KEYRAY_KEYRAY_H
 #define KEYRAY_KEYRAY_H
 
+#include <keyray/advise.h>
 #include <keyray/common.h>
 #include <keyray/devices.h>
 #include <keyray/files.h>

@@ -28,7 +28,10 @@ enum {
     SAVE_OPTIONS = 24,
     SAVED_OPTIONS = 32,
     SAVED_INFO = 592,
-    TEXTS_INFO = 104
+    TEXTS_INFO = 104,
+    ADVISE_OPTIONS = 120,
+    ADVICE_INFO = 1896,
+    ADVICE_CANDIDATE = 1136
 };
 
 static uint32_t data[N], rows[N];
@@ -39,6 +42,7 @@ static kr_join *join;
 static kr_table *table;
 static kr_saved *saved;
 static kr_texts *texts;
+static kr_advice *advice;
 
 /* ---- Inputs -------------------------------------------------------------------------------- */
 
@@ -57,6 +61,7 @@ typedef union any {
     kr_file_options file_options;
     kr_save_options save_options;
     kr_saved_options saved_options;
+    kr_advise_options advise_options;
 } any;
 
 static kr_status open_device(const any *options, kr_error *err)
@@ -215,6 +220,20 @@ static kr_status open_saved(const any *options, kr_error *err)
     return status;
 }
 
+static void fill_advise(any *options)
+{
+    options->advise_options.batch = 1;
+    options->advise_options.seconds = 0.01;
+}
+
+static kr_status advise(const any *options, kr_error *err)
+{
+    kr_advice *made = NULL;
+    const kr_status status = kr_advise(device, &keys, &options->advise_options, &made, err);
+    kr_advice_destroy(made);
+    return status;
+}
+
 static void fill_scan_sink(any *sink)
 {
     sink->scan_sink.result = KR_SCAN_BITMAP;
@@ -250,6 +269,7 @@ static const struct input {
     {"kr_file_options", FILE_OPTIONS, sizeof(kr_file_options), read_file, NULL},
     {"kr_save_options", SAVE_OPTIONS, sizeof(kr_save_options), save_index, NULL},
     {"kr_saved_options", SAVED_OPTIONS, sizeof(kr_saved_options), open_saved, NULL},
+    {"kr_advise_options", ADVISE_OPTIONS, sizeof(kr_advise_options), advise, fill_advise},
 };
 
 /* What lies past struct_size is not read. */
@@ -351,6 +371,16 @@ static kr_status query_texts(void *info, kr_error *err)
     return kr_texts_query(texts, info, err);
 }
 
+static kr_status query_advice(void *info, kr_error *err)
+{
+    return kr_advice_query(advice, info, err);
+}
+
+static kr_status query_candidate(void *info, kr_error *err)
+{
+    return kr_advice_candidate_query(advice, 0, info, err);
+}
+
 static const struct output {
     const char *name;
     size_t first, now;
@@ -368,6 +398,8 @@ static const struct output {
     {"kr_table_info", TABLE_INFO, sizeof(kr_table_info), query_table},
     {"kr_saved_info", SAVED_INFO, sizeof(kr_saved_info), query_saved},
     {"kr_texts_info", TEXTS_INFO, sizeof(kr_texts_info), query_texts},
+    {"kr_advice_info", ADVICE_INFO, sizeof(kr_advice_info), query_advice},
+    {"kr_advice_candidate", ADVICE_CANDIDATE, sizeof(kr_advice_candidate), query_candidate},
 };
 
 /* Outputs are written up to struct_size and no further: fields that both know, then zeros. They are never
@@ -462,6 +494,8 @@ int main(void)
     const kr_column strings = {
         .type = KR_STRING, .count = 2, .data = offsets, .reserved_words = {(uintptr_t) "abb", 3}};
     WORKS(kr_texts_create(device, &strings, NULL, NULL, &texts, &err));
+    const kr_advise_options options = {.struct_size = sizeof options, .batch = 1, .seconds = 0.01};
+    WORKS(kr_advise(device, &keys, &options, &advice, &err));
     if (failures)
         return 1;
     uint64_t nbytes = 0;
@@ -472,6 +506,7 @@ int main(void)
     check_frozen();
     kr_saved_close(saved);
     free(bytes);
+    kr_advice_destroy(advice);
     kr_texts_destroy(texts);
     kr_table_destroy(table);
     kr_join_destroy(join);

@@ -72,7 +72,7 @@ GENERAL = [
     bad(2, "--frob", "unknown command"), bad(2, "lokup", r"unknown command 'lokup' \(did you mean lookup\?\)"),
     bad(2, "--hlep", r"did you mean --help\?"), bad(2, "scna", r"did you mean scan\?"),
     *[ok(f"{name} --help", out=r"^Example:\n  keyray " + name) for name in
-      ("info", "kinds", "explain", "gen", "lookup", "range", "update", "join", "scan", "index", "bench", "report")],
+      ("info", "kinds", "explain", "advise", "gen", "lookup", "range", "update", "join", "scan", "index", "bench", "report")],
     # An option is written whole.
     *[bad(2, f"bench update --{name} x.npy", rf"unknown option --{name} of bench update; bench update reads no files, it generates its keys: --count, .*--stride say how; "
           "the report of keyray update has the times of a file\n") for name in ("keys", "lower", "insert")],

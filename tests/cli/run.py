@@ -15,6 +15,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # nothing of ours in the source tree
 
+import advise_cases  # noqa: E402
 import answer_cases  # noqa: E402
 import bench_cases  # noqa: E402
 import bench_file_cases  # noqa: E402
@@ -131,9 +132,9 @@ def main(arguments):
     parser.add_argument("words", nargs="*")
     options = parser.parse_args(arguments)
     keyray = str(pathlib.Path(options.keyray).resolve())
-    parts = (cases, input_cases, nearest_cases, answer_cases, update_cases, saved_cases, scan_cases, bench_cases, bench_file_cases)
+    parts = (cases, input_cases, nearest_cases, answer_cases, update_cases, saved_cases, scan_cases, bench_cases, bench_file_cases, advise_cases)
     jobs = [(case["run"], run_case, case) for part in parts for case in part.CASES]
-    jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + hint_cases.SCRIPTS + nearest_cases.SCRIPTS + input_cases.SCRIPTS + saved_cases.SCRIPTS + bench_cases.SCRIPTS + bench_file_cases.SCRIPTS]
+    jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + hint_cases.SCRIPTS + nearest_cases.SCRIPTS + input_cases.SCRIPTS + saved_cases.SCRIPTS + bench_cases.SCRIPTS + bench_file_cases.SCRIPTS + advise_cases.SCRIPTS]
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for title, runner, job in jobs:
         if options.words and not any(word in title for word in options.words):

@@ -5,6 +5,6 @@
 #include "tools/terminal/options.h"
 
 extern const command command_info, command_kinds, command_explain, command_gen, command_lookup, command_range,
-    command_update, command_join, command_scan, command_index, command_report;
+    command_update, command_join, command_scan, command_index, command_report, command_advise;
 
 #endif

@@ -204,26 +204,35 @@ static int make_texts(struct table *table, kr_device *device)
     return code;
 }
 
-int table_create(struct table *table, kr_device *device, const char *spec)
+int table_make_parts(struct table *table, kr_device *device, table_parts *parts)
 {
-    kr_column views[OPTION_TEXTS_MOST];
-    kr_unit units[OPTION_TEXTS_MOST];
-    const kr_texts *texts[OPTION_TEXTS_MOST] = {NULL};
-    const kr_table_options options = {.struct_size = sizeof options, .units = units, .texts = texts};
     kr_texts_info info = {.struct_size = sizeof info};
     kr_error err = {0};
+    *parts = (table_parts){.options = {.struct_size = sizeof parts->options}};
+    parts->options.units = parts->units;
+    parts->options.texts = parts->texts;
     if (make_texts(table, device))
         return FAILED;
     for (uint32_t c = 0; c < table->n; ++c) {
         const int is_text = column_is_text(&table->columns[c]);
-        views[c] = table->columns[c].view;
-        units[c] = kr_file_unit(table->columns[c].file);
-        texts[c] = is_text ? table->texts : NULL;
+        parts->views[c] = table->columns[c].view;
+        parts->units[c] = kr_file_unit(table->columns[c].file);
+        parts->texts[c] = is_text ? table->texts : NULL;
+        parts->names[c] = table->names[c];
         if (is_text && kr_texts_query(table->texts, &info, &err) == KR_OK)
-            views[c].dictionary = info.dictionary;
+            parts->views[c].dictionary = info.dictionary;
     }
-    const kr_status status = kr_table_create(device, spec, views, (const char *const *)table->names, table->n,
-                                             &options, NULL, &table->table, &err);
+    return DONE;
+}
+
+int table_create(struct table *table, kr_device *device, const char *spec)
+{
+    table_parts parts;
+    kr_error err = {0};
+    if (table_make_parts(table, device, &parts))
+        return FAILED;
+    const kr_status status = kr_table_create(device, spec, parts.views, parts.names, table->n, &parts.options,
+                                             NULL, &table->table, &err);
     if (status == KR_OK)
         table_phases_take(table->table, &table->phases);
     return tool_check(status, &err);

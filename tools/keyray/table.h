@@ -22,6 +22,17 @@ struct table {
 
 /* Reads the columns of [NAME=]COL, ..., where a COL without a file is in the file of the one before it. */
 int table_load(struct table *table, const option_texts *columns, const kr_progress *progress);
+/* What kr_table_create takes, pointing into itself and the table. */
+typedef struct table_parts {
+    kr_column views[OPTION_TEXTS_MOST];
+    kr_unit units[OPTION_TEXTS_MOST];
+    const kr_texts *texts[OPTION_TEXTS_MOST];
+    const char *names[OPTION_TEXTS_MOST];
+    kr_table_options options;
+} table_parts;
+
+/* Makes the dictionary of all text columns, and the parts. */
+int table_make_parts(struct table *table, kr_device *device, table_parts *parts);
 /* Creates the table, whose text columns share one dictionary: conditions may compare them with each other. */
 int table_create(struct table *table, kr_device *device, const char *spec);
 void table_close(struct table *table);

@@ -17,6 +17,8 @@ typedef struct device_options {
     }
 
 extern const option_row device_rows[];
+/* The same without --memory-cap, for a command that has another one. */
+extern const option_row device_plain_rows[];
 
 /* `progress` may be NULL. */
 int device_open(const device_options *options, const kr_progress *progress, kr_device **device);

@@ -42,6 +42,12 @@ const option_row output_value_rows[] = {
     {0},
 };
 
+const option_row output_spec_rows[] = {
+    FORMAT_ROW,
+    QUIET_ROW("print no progress and no report in text form, but the spec alone"),
+    {0},
+};
+
 enum { LABEL_COLUMN = 14 };
 
 /* Bytes of the letter of UTF-8 that begins here; 0: none does. */

@@ -14,8 +14,9 @@ typedef struct output_options {
 } output_options;
 
 /* The options of output_options, which differ in what --quiet leaves: of commands that print a list and
- * nothing else, a report, answers, and answers of which some are one value. */
-extern const option_row output_list_rows[], output_rows[], output_answers_rows[], output_value_rows[];
+ * nothing else, a report, answers, answers of which some are one value, and a spec. */
+extern const option_row output_list_rows[], output_rows[], output_answers_rows[], output_value_rows[],
+    output_spec_rows[];
 
 typedef struct output {
     FILE *to;

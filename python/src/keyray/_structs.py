@@ -50,7 +50,6 @@ KR_UNIT_S = 1
 KR_UNIT_MS = 2
 KR_UNIT_US = 3
 KR_UNIT_NS = 4
-KR_VALUE_NBYTES = 48
 KR_SPEC_NBYTES = 512
 KR_CAN_POINT = 1
 KR_CAN_RANGE = 2
@@ -82,17 +81,6 @@ KR_ORDER_KEY = 1
 KR_NEAREST_BELOW = 1
 KR_NEAREST_ABOVE = 2
 KR_NEAREST_EITHER = 3
-KR_JOIN_INNER = 1
-KR_JOIN_SEMI = 2
-KR_JOIN_ANTI = 3
-KR_JOIN_LEFT = 4
-KR_JOIN_RIGHT = 5
-KR_JOIN_FULL = 6
-KR_INVERSE_AUTO = 0
-KR_INVERSE_ON = 1
-KR_INVERSE_OFF = 2
-KR_ENDS_CLOSED = 1
-KR_ENDS_OPEN = 2
 KR_TEXTS_FROM = 1
 KR_TEXTS_ABOVE = 2
 KR_TEXTS_TO = 3
@@ -118,6 +106,23 @@ KR_SCAN_SUM = 4
 KR_SCAN_MIN = 5
 KR_SCAN_MAX = 6
 KR_SCAN_SUM_WIDE = 7
+KR_ADVICE_MEASURED = 1
+KR_ADVICE_SLOWER = 2
+KR_ADVICE_LATE = 3
+KR_ADVICE_OVER_CAP = 4
+KR_ADVICE_FAILED = 5
+KR_VALUE_NBYTES = 48
+KR_JOIN_INNER = 1
+KR_JOIN_SEMI = 2
+KR_JOIN_ANTI = 3
+KR_JOIN_LEFT = 4
+KR_JOIN_RIGHT = 5
+KR_JOIN_FULL = 6
+KR_INVERSE_AUTO = 0
+KR_INVERSE_ON = 1
+KR_INVERSE_OFF = 2
+KR_ENDS_CLOSED = 1
+KR_ENDS_OPEN = 2
 KR_VERIFY_ALL = 0
 KR_VERIFY_HEADER = 1
 KR_SAVED_INDEX = 1
@@ -125,8 +130,8 @@ KR_SAVED_TABLE = 2
 
 # ---- Callbacks and structs ----
 
-kr_next_piece = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p)
 kr_rows_chunk = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p)
+kr_next_piece = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p)
 kr_pairs_chunk = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_void_p, c_void_p)
 
 
@@ -152,26 +157,6 @@ class kr_column(ctypes.Structure):
     _fields_ = [("type", c_int), ("reserved", c_uint32), ("count", c_uint64), ("data", c_void_p),
         ("validity", c_void_p), ("validity_offset", c_uint64), ("dictionary", c_uint64),
         ("reserved_words", c_uint64 * 2)]
-
-
-class kr_device_options(ctypes.Structure):
-    __slots__ = ()
-    _fields_ = [("struct_size", c_size_t), ("threads", c_uint32), ("reserved", c_uint32),
-        ("memory_cap_nbytes", c_uint64), ("allocate", ctypes.CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_void_p)),
-        ("release", ctypes.CFUNCTYPE(None, c_void_p, c_void_p, c_size_t, c_void_p)), ("allocator_ctx", c_void_p),
-        ("progress", kr_progress)]
-
-
-class kr_device_info(ctypes.Structure):
-    __slots__ = ()
-    _fields_ = [("struct_size", c_size_t), ("name", c_char * 16), ("description", c_char * 96),
-        ("software", c_char * 96), ("tracer", c_char * 64), ("memory_nbytes", c_uint64), ("in_use_nbytes", c_uint64),
-        ("peak_nbytes", c_uint64), ("units", c_uint32), ("rt_cores", c_int32), ("memory_cap_nbytes", c_uint64)]
-
-
-class kr_file_options(ctypes.Structure):
-    __slots__ = ()
-    _fields_ = [("struct_size", c_size_t), ("nulls", c_char_p), ("texts", c_uint32), ("reserved", c_uint32)]
 
 
 class kr_kind_info(ctypes.Structure):
@@ -226,20 +211,6 @@ class kr_column_probes(ctypes.Structure):
         ("how", c_uint32), ("upper", POINTER(kr_column)), ("nearest", POINTER(kr_nearest_options))]
 
 
-class kr_join_options(ctypes.Structure):
-    __slots__ = ()
-    _fields_ = [("struct_size", c_size_t), ("type", c_int), ("inverse", c_int), ("unordered", c_uint32),
-        ("reserved", c_uint32), ("left_by", POINTER(kr_column)), ("right_by", POINTER(kr_column)), ("n_by", c_uint32),
-        ("reserved_by", c_uint32)]
-
-
-class kr_join_info(ctypes.Structure):
-    __slots__ = ()
-    _fields_ = [("struct_size", c_size_t), ("spec", c_char * KR_SPEC_NBYTES), ("device", c_char * 16),
-        ("tracer", c_char * 64), ("indexed", c_char * 8), ("pairs", c_uint64), ("footprint_nbytes", c_uint64),
-        ("peak_nbytes", c_uint64), ("cost_left", c_double), ("cost_right", c_double)]
-
-
 class kr_texts_info(ctypes.Structure):
     __slots__ = ()
     _fields_ = [("struct_size", c_size_t), ("spec", c_char * 32), ("device", c_char * 16), ("count", c_uint64),
@@ -274,6 +245,66 @@ class kr_scan_options(ctypes.Structure):
         ("reserved", c_uint32)]
 
 
+class kr_advise_options(ctypes.Structure):
+    __slots__ = ()
+    _fields_ = [("struct_size", c_size_t), ("probes", POINTER(kr_column)), ("lower", POINTER(kr_column)),
+        ("upper", POINTER(kr_column)), ("operations", c_uint32), ("reserved", c_uint32), ("batch", c_uint64),
+        ("range_hits", c_uint64), ("miss_percent", c_double), ("update_percent", c_double),
+        ("memory_cap_nbytes", c_uint64), ("seconds", c_double), ("progress", kr_progress)]
+
+
+class kr_advice_info(ctypes.Structure):
+    __slots__ = ()
+    _fields_ = [("struct_size", c_size_t), ("spec", c_char * KR_SPEC_NBYTES), ("device", c_char * 16),
+        ("reason", c_char * 256), ("sample", c_char * 512), ("paid_against", c_char * KR_SPEC_NBYTES),
+        ("candidates", c_uint32), ("operations", c_uint32), ("rows", c_uint64), ("measured_rows", c_uint64),
+        ("batch", c_uint64), ("updated_rows", c_uint64), ("paid_lookups", c_uint64), ("hit_percent", c_double),
+        ("range_hits", c_double), ("scan_seconds", c_double), ("seconds", c_double)]
+
+
+class kr_advice_candidate(ctypes.Structure):
+    __slots__ = ()
+    _fields_ = [("struct_size", c_size_t), ("spec", c_char * KR_SPEC_NBYTES), ("state", c_int), ("status", c_int),
+        ("note", c_char * 512), ("rows", c_uint64), ("lookup_seconds", c_double), ("points_per_second", c_double),
+        ("ranges_per_second", c_double), ("scans_per_second", c_double), ("build_seconds", c_double),
+        ("update_seconds", c_double), ("footprint_nbytes", c_uint64), ("peak_nbytes", c_uint64),
+        ("paid_lookups", c_uint64), ("whole_lookup_seconds", c_double), ("whole_footprint_nbytes", c_uint64)]
+
+
+class kr_device_options(ctypes.Structure):
+    __slots__ = ()
+    _fields_ = [("struct_size", c_size_t), ("threads", c_uint32), ("reserved", c_uint32),
+        ("memory_cap_nbytes", c_uint64), ("allocate", ctypes.CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_void_p)),
+        ("release", ctypes.CFUNCTYPE(None, c_void_p, c_void_p, c_size_t, c_void_p)), ("allocator_ctx", c_void_p),
+        ("progress", kr_progress)]
+
+
+class kr_device_info(ctypes.Structure):
+    __slots__ = ()
+    _fields_ = [("struct_size", c_size_t), ("name", c_char * 16), ("description", c_char * 96),
+        ("software", c_char * 96), ("tracer", c_char * 64), ("memory_nbytes", c_uint64), ("in_use_nbytes", c_uint64),
+        ("peak_nbytes", c_uint64), ("units", c_uint32), ("rt_cores", c_int32), ("memory_cap_nbytes", c_uint64)]
+
+
+class kr_file_options(ctypes.Structure):
+    __slots__ = ()
+    _fields_ = [("struct_size", c_size_t), ("nulls", c_char_p), ("texts", c_uint32), ("reserved", c_uint32)]
+
+
+class kr_join_options(ctypes.Structure):
+    __slots__ = ()
+    _fields_ = [("struct_size", c_size_t), ("type", c_int), ("inverse", c_int), ("unordered", c_uint32),
+        ("reserved", c_uint32), ("left_by", POINTER(kr_column)), ("right_by", POINTER(kr_column)), ("n_by", c_uint32),
+        ("reserved_by", c_uint32)]
+
+
+class kr_join_info(ctypes.Structure):
+    __slots__ = ()
+    _fields_ = [("struct_size", c_size_t), ("spec", c_char * KR_SPEC_NBYTES), ("device", c_char * 16),
+        ("tracer", c_char * 64), ("indexed", c_char * 8), ("pairs", c_uint64), ("footprint_nbytes", c_uint64),
+        ("peak_nbytes", c_uint64), ("cost_left", c_double), ("cost_right", c_double)]
+
+
 class kr_attachment(ctypes.Structure):
     __slots__ = ()
     _fields_ = [("name", c_char_p), ("data", c_void_p), ("nbytes", c_uint64)]
@@ -306,40 +337,6 @@ FUNCTIONS = {
     "kr_status_name": (c_char_p, [c_int]),
     "kr_type_nbytes": (c_uint32, [c_int]),
     "kr_type_name": (c_char_p, [c_int]),
-    "kr_device_open": (c_int, [c_char_p, POINTER(kr_device_options), c_void_p, POINTER(kr_error)]),
-    "kr_device_close": (None, [c_void_p]),
-    "kr_device_query": (c_int, [c_void_p, POINTER(kr_device_info), POINTER(kr_error)]),
-    "kr_device_count": (c_uint32, []),
-    "kr_device_describe": (c_int, [c_uint32, POINTER(kr_device_info), POINTER(kr_error)]),
-    "kr_device_sync": (c_int, [c_void_p, c_void_p, POINTER(kr_error)]),
-    "kr_stream_create": (c_int, [c_void_p, c_void_p, POINTER(kr_error)]),
-    "kr_stream_destroy": (None, [c_void_p]),
-    "kr_memory_allocate": (c_int, [c_void_p, c_uint64, c_void_p, c_void_p, POINTER(kr_error)]),
-    "kr_memory_release": (None, [c_void_p, c_void_p, c_uint64, c_void_p]),
-    "kr_memory_pin": (c_int, [c_void_p, c_void_p, c_uint64, POINTER(kr_error)]),
-    "kr_memory_unpin": (None, [c_void_p, c_void_p]),
-    "kr_memory_copy": (c_int, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, POINTER(kr_error)]),
-    "kr_file_read": (c_int, [c_char_p, POINTER(kr_file_options), POINTER(kr_progress), c_void_p, POINTER(kr_error)]),
-    "kr_file_path_nbytes": (c_size_t, [c_char_p]),
-    "kr_file_column": (POINTER(kr_column), [c_void_p]),
-    "kr_file_unit": (c_int, [c_void_p]),
-    "kr_file_string": (c_char_p, [c_void_p, c_uint32, c_void_p]),
-    "kr_file_is_text": (c_int, [c_void_p]),
-    "kr_file_close": (None, [c_void_p]),
-    "kr_file_convert": (c_int, [c_void_p, c_void_p, POINTER(kr_error)]),
-    "kr_file_literals": (c_int, [c_char_p, c_void_p, c_void_p, POINTER(kr_error)]),
-    "kr_file_empty": (c_int, [c_char_p, c_int, c_int, c_char_p, c_void_p, c_uint32, c_void_p, POINTER(kr_error)]),
-    "kr_value_text": (c_uint32, [c_int, c_int, c_void_p, c_char_p]),
-    "kr_file_write": (c_int, [c_char_p, c_int, c_uint64, c_uint32, c_void_p, POINTER(kr_progress),
-        POINTER(kr_error)]),
-    "kr_output_create": (c_int, [c_void_p, POINTER(kr_error)]),
-    "kr_output_add_column": (c_int, [c_void_p, c_char_p, c_int, c_uint64, c_uint32, c_void_p, POINTER(kr_progress),
-        POINTER(kr_error)]),
-    "kr_output_add_bytes": (c_int, [c_void_p, c_char_p, c_void_p, c_uint64, POINTER(kr_progress), POINTER(kr_error)]),
-    "kr_output_add_pieces": (c_int, [c_void_p, c_char_p, kr_next_piece, c_void_p, POINTER(kr_progress),
-        POINTER(kr_error)]),
-    "kr_output_commit": (c_int, [c_void_p, POINTER(kr_error)]),
-    "kr_output_destroy": (None, [c_void_p]),
     "kr_kind_count": (c_uint32, []),
     "kr_kind_query": (c_int, [c_uint32, POINTER(kr_kind_info), POINTER(kr_error)]),
     "kr_option_query": (c_int, [c_uint32, c_uint32, POINTER(kr_option_info), POINTER(kr_error)]),
@@ -398,33 +395,6 @@ FUNCTIONS = {
         c_void_p, c_uint32, c_void_p, POINTER(kr_error)]),
     "kr_index_lookup_chunks": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_column), c_uint32, c_uint64,
         kr_rows_chunk, c_void_p, POINTER(kr_error)]),
-    "kr_join_create": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_join_options),
-        c_void_p, POINTER(kr_error)]),
-    "kr_join_chunks": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
-        POINTER(kr_join_options), c_uint64, kr_pairs_chunk, c_void_p, c_void_p, POINTER(kr_error)]),
-    "kr_join_create_columns": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), c_uint32,
-        POINTER(kr_join_options), c_void_p, POINTER(kr_error)]),
-    "kr_join_create_range": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
-        POINTER(kr_join_options), c_void_p, POINTER(kr_error)]),
-    "kr_join_create_prepared": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_join_options),
-        c_void_p, POINTER(kr_error)]),
-    "kr_join_create_asof": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
-        POINTER(kr_column), c_uint32, POINTER(kr_nearest_options), POINTER(kr_join_options), c_void_p,
-        POINTER(kr_error)]),
-    "kr_join_create_overlap": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
-        POINTER(kr_column), c_int, POINTER(kr_join_options), c_void_p, POINTER(kr_error)]),
-    "kr_join_overlap_chunks": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
-        POINTER(kr_column), c_int, c_uint64, kr_pairs_chunk, c_void_p, c_void_p, POINTER(kr_error)]),
-    "kr_join_sums": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_join_options),
-        POINTER(kr_sink), POINTER(kr_join_info), POINTER(kr_error)]),
-    "kr_join_destroy": (None, [c_void_p]),
-    "kr_join_explain": (c_int, [c_void_p, c_char_p, c_uint64, c_uint64, POINTER(kr_join_options),
-        POINTER(kr_join_info), POINTER(kr_error)]),
-    "kr_join_query": (c_int, [c_void_p, POINTER(kr_join_info), POINTER(kr_error)]),
-    "kr_join_phase_count": (c_uint32, [c_void_p]),
-    "kr_join_phase_name": (c_char_p, [c_void_p, c_uint32]),
-    "kr_join_phase_seconds": (c_double, [c_void_p, c_uint32]),
-    "kr_join_read": (c_int, [c_void_p, c_uint64, c_uint64, c_void_p, c_void_p, POINTER(kr_error)]),
     "kr_texts_create": (c_int, [c_void_p, POINTER(kr_column), c_char_p, c_void_p, c_void_p, POINTER(kr_error)]),
     "kr_texts_encode": (c_int, [c_void_p, POINTER(kr_column), c_void_p, c_void_p, POINTER(kr_error)]),
     "kr_texts_bounds": (c_int, [c_void_p, POINTER(kr_column), c_int, c_void_p, c_void_p, c_void_p,
@@ -471,6 +441,73 @@ FUNCTIONS = {
     "kr_scan": (c_int, [c_void_p, c_void_p, c_void_p, c_uint32, POINTER(kr_scan_options), c_void_p,
         POINTER(kr_error)]),
     "kr_scan_explain": (c_int, [c_void_p, c_void_p, c_char_p, c_size_t, POINTER(kr_error)]),
+    "kr_advise": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_advise_options), c_void_p, POINTER(kr_error)]),
+    "kr_advise_table": (c_int, [c_void_p, POINTER(kr_column), c_void_p, c_uint32, POINTER(kr_table_options), c_void_p,
+        c_uint32, POINTER(kr_advise_options), c_void_p, POINTER(kr_error)]),
+    "kr_advice_query": (c_int, [c_void_p, POINTER(kr_advice_info), POINTER(kr_error)]),
+    "kr_advice_candidate_query": (c_int, [c_void_p, c_uint32, POINTER(kr_advice_candidate), POINTER(kr_error)]),
+    "kr_advice_destroy": (None, [c_void_p]),
+    "kr_device_open": (c_int, [c_char_p, POINTER(kr_device_options), c_void_p, POINTER(kr_error)]),
+    "kr_device_close": (None, [c_void_p]),
+    "kr_device_query": (c_int, [c_void_p, POINTER(kr_device_info), POINTER(kr_error)]),
+    "kr_device_count": (c_uint32, []),
+    "kr_device_describe": (c_int, [c_uint32, POINTER(kr_device_info), POINTER(kr_error)]),
+    "kr_device_sync": (c_int, [c_void_p, c_void_p, POINTER(kr_error)]),
+    "kr_stream_create": (c_int, [c_void_p, c_void_p, POINTER(kr_error)]),
+    "kr_stream_destroy": (None, [c_void_p]),
+    "kr_memory_allocate": (c_int, [c_void_p, c_uint64, c_void_p, c_void_p, POINTER(kr_error)]),
+    "kr_memory_release": (None, [c_void_p, c_void_p, c_uint64, c_void_p]),
+    "kr_memory_pin": (c_int, [c_void_p, c_void_p, c_uint64, POINTER(kr_error)]),
+    "kr_memory_unpin": (None, [c_void_p, c_void_p]),
+    "kr_memory_copy": (c_int, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, POINTER(kr_error)]),
+    "kr_file_read": (c_int, [c_char_p, POINTER(kr_file_options), POINTER(kr_progress), c_void_p, POINTER(kr_error)]),
+    "kr_file_path_nbytes": (c_size_t, [c_char_p]),
+    "kr_file_column": (POINTER(kr_column), [c_void_p]),
+    "kr_file_unit": (c_int, [c_void_p]),
+    "kr_file_string": (c_char_p, [c_void_p, c_uint32, c_void_p]),
+    "kr_file_is_text": (c_int, [c_void_p]),
+    "kr_file_close": (None, [c_void_p]),
+    "kr_file_convert": (c_int, [c_void_p, c_void_p, POINTER(kr_error)]),
+    "kr_file_literals": (c_int, [c_char_p, c_void_p, c_void_p, POINTER(kr_error)]),
+    "kr_file_empty": (c_int, [c_char_p, c_int, c_int, c_char_p, c_void_p, c_uint32, c_void_p, POINTER(kr_error)]),
+    "kr_value_text": (c_uint32, [c_int, c_int, c_void_p, c_char_p]),
+    "kr_file_write": (c_int, [c_char_p, c_int, c_uint64, c_uint32, c_void_p, POINTER(kr_progress),
+        POINTER(kr_error)]),
+    "kr_output_create": (c_int, [c_void_p, POINTER(kr_error)]),
+    "kr_output_add_column": (c_int, [c_void_p, c_char_p, c_int, c_uint64, c_uint32, c_void_p, POINTER(kr_progress),
+        POINTER(kr_error)]),
+    "kr_output_add_bytes": (c_int, [c_void_p, c_char_p, c_void_p, c_uint64, POINTER(kr_progress), POINTER(kr_error)]),
+    "kr_output_add_pieces": (c_int, [c_void_p, c_char_p, kr_next_piece, c_void_p, POINTER(kr_progress),
+        POINTER(kr_error)]),
+    "kr_output_commit": (c_int, [c_void_p, POINTER(kr_error)]),
+    "kr_output_destroy": (None, [c_void_p]),
+    "kr_join_create": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_join_options),
+        c_void_p, POINTER(kr_error)]),
+    "kr_join_chunks": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
+        POINTER(kr_join_options), c_uint64, kr_pairs_chunk, c_void_p, c_void_p, POINTER(kr_error)]),
+    "kr_join_create_columns": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), c_uint32,
+        POINTER(kr_join_options), c_void_p, POINTER(kr_error)]),
+    "kr_join_create_range": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
+        POINTER(kr_join_options), c_void_p, POINTER(kr_error)]),
+    "kr_join_create_prepared": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_join_options),
+        c_void_p, POINTER(kr_error)]),
+    "kr_join_create_asof": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
+        POINTER(kr_column), c_uint32, POINTER(kr_nearest_options), POINTER(kr_join_options), c_void_p,
+        POINTER(kr_error)]),
+    "kr_join_create_overlap": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
+        POINTER(kr_column), c_int, POINTER(kr_join_options), c_void_p, POINTER(kr_error)]),
+    "kr_join_overlap_chunks": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_column),
+        POINTER(kr_column), c_int, c_uint64, kr_pairs_chunk, c_void_p, c_void_p, POINTER(kr_error)]),
+    "kr_join_sums": (c_int, [c_void_p, c_char_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_join_options),
+        POINTER(kr_sink), POINTER(kr_join_info), POINTER(kr_error)]),
+    "kr_join_destroy": (None, [c_void_p]),
+    "kr_join_explain": (c_int, [c_void_p, c_char_p, c_uint64, c_uint64, POINTER(kr_join_options),
+        POINTER(kr_join_info), POINTER(kr_error)]),
+    "kr_join_query": (c_int, [c_void_p, POINTER(kr_join_info), POINTER(kr_error)]),
+    "kr_join_phase_count": (c_uint32, [c_void_p]),
+    "kr_join_phase_name": (c_char_p, [c_void_p, c_uint32]),
+    "kr_join_phase_seconds": (c_double, [c_void_p, c_uint32]),
+    "kr_join_read": (c_int, [c_void_p, c_uint64, c_uint64, c_void_p, c_void_p, POINTER(kr_error)]),
     "kr_prepare_lookup": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_sink), c_void_p, POINTER(kr_error)]),
     "kr_prepare_range": (c_int, [c_void_p, POINTER(kr_column), POINTER(kr_column), POINTER(kr_sink), c_void_p,
         POINTER(kr_error)]),
@@ -508,7 +545,8 @@ FUNCTIONS = {
     "kr_stream_get_cuda": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(kr_error)]),
 }
 
-STRUCTS = [kr_error, kr_progress, kr_text_buffer, kr_column, kr_device_options, kr_device_info, kr_file_options,
-    kr_kind_info, kr_option_info, kr_estimate, kr_explanation, kr_index_info, kr_sink, kr_nearest_options,
-    kr_column_probes, kr_join_options, kr_join_info, kr_texts_info, kr_table_options, kr_table_info, kr_scan_sink,
-    kr_scan_options, kr_attachment, kr_save_options, kr_saved_options, kr_saved_info]
+STRUCTS = [kr_error, kr_progress, kr_text_buffer, kr_column, kr_kind_info, kr_option_info, kr_estimate,
+    kr_explanation, kr_index_info, kr_sink, kr_nearest_options, kr_column_probes, kr_texts_info, kr_table_options,
+    kr_table_info, kr_scan_sink, kr_scan_options, kr_advise_options, kr_advice_info, kr_advice_candidate,
+    kr_device_options, kr_device_info, kr_file_options, kr_join_options, kr_join_info, kr_attachment, kr_save_options,
+    kr_saved_options, kr_saved_info]

@@ -28,6 +28,9 @@ const kr_struct kr_struct_file_options = ROW(file_options, nulls);
 const kr_struct kr_struct_save_options = ROW(save_options, reserved);
 const kr_struct kr_struct_saved_options = ROW(saved_options, progress);
 const kr_struct kr_struct_texts_info = ROW(texts_info, seeds_given_up);
+const kr_struct kr_struct_advise_options = ROW(advise_options, progress);
+const kr_struct kr_struct_advice_info = ROW(advice_info, seconds);
+const kr_struct kr_struct_advice_candidate = ROW(advice_candidate, whole_footprint_nbytes);
 const kr_struct kr_struct_saved_info = ROW(saved_info, n_attachments);
 
 /* No struct of any version will be larger: a larger size is a caller's mistake. */

@@ -16,7 +16,7 @@ extern const kr_struct kr_struct_device_options, kr_struct_device_info, kr_struc
     kr_struct_nearest_options, kr_struct_column_probes, kr_struct_join_options, kr_struct_join_info,
     kr_struct_table_options, kr_struct_table_info, kr_struct_scan_sink, kr_struct_scan_options,
     kr_struct_file_options, kr_struct_save_options, kr_struct_saved_options, kr_struct_saved_info,
-    kr_struct_texts_info;
+    kr_struct_texts_info, kr_struct_advise_options, kr_struct_advice_info, kr_struct_advice_candidate;
 
 /* Input: copies the caller's struct to *to, in this version's form. */
 kr_status kr_struct_read(const kr_struct *type, const void *from, void *to, kr_error *err);

@@ -1,0 +1,76 @@
+/* Which specs are tried: of each kind its defaults, and few options that were the fastest somewhere
+ * (docs/choosing.md). The order is that of the first round; what is slow comes last. */
+#include "advise/advise.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct candidate {
+    const char *kind, *spec;
+    const char *updates; /* the spec where updates are asked for; NULL: it takes not all of them */
+} candidates[] = {
+    {"pivot", "pivot", "pivot"},
+    {"pivot", "pivot:k=9", "pivot:k=9"},
+    {"array", "array", "array"},
+    {"hash", "hash", "hash"},
+    {"hash", "hash:load=0.5", "hash:load=0.5"},
+    {"dense", "dense", NULL}, /* it refuses inserts that are far from the other keys */
+    {"btree", "btree", "btree"},
+    {"btree", "btree:node=16", "btree:node=16"},
+    {"eytzinger", "eytzinger", "eytzinger"},
+    {"chain", "chain", "chain"},
+    {"cgrx", "cgrx", "cgrx:updates=on"},
+    {"rx", "rx", "rx"},
+    {"bindex", "bindex", "bindex"},
+    {"bindex", "bindex:vectors=32", "bindex:vectors=32"},
+    {"full", "full", "full"},
+    {"full", "full:logic=branching", "full:logic=branching"},
+    {"rtscan", "rtscan", "rtscan"},
+    {"rtc3", "rtc3", "rtc3"},
+    {"rtc1", "rtc1", "rtc1"},
+};
+
+enum { N_CANDIDATES = sizeof candidates / sizeof *candidates };
+
+static int can(const char *kind, uint32_t capabilities)
+{
+    kr_kind_info info = {.struct_size = sizeof info};
+    for (uint32_t i = 0; kr_kind_query(i, &info, NULL) == KR_OK; ++i)
+        if (strcmp(info.name, kind) == 0)
+            return (info.capabilities & capabilities) == capabilities;
+    return 0;
+}
+
+static int is_listed(const char *kind)
+{
+    for (int i = 0; i < N_CANDIDATES; ++i)
+        if (strcmp(candidates[i].kind, kind) == 0)
+            return 1;
+    return 0;
+}
+
+static uint32_t add(kr_advise_trial *trials, uint32_t n, const char *spec)
+{
+    if (n == KR_ADVISE_TRIALS_MOST)
+        return n;
+    snprintf(trials[n].spec, sizeof trials[n].spec, "%s", spec);
+    return n + 1;
+}
+
+uint32_t kr_advise_specs(uint32_t capabilities, kr_advise_trial trials[KR_ADVISE_TRIALS_MOST])
+{
+    const uint32_t is_table = capabilities & KR_CAN_SCAN;
+    kr_kind_info info = {.struct_size = sizeof info};
+    uint32_t n = 0;
+    for (int i = 0; i < N_CANDIDATES; ++i) {
+        const char *spec = capabilities & KR_CAN_UPDATE ? candidates[i].updates : candidates[i].spec;
+        if (spec && can(candidates[i].kind, capabilities))
+            n = add(trials, n, spec);
+    }
+    /* Kinds that are not in the list, as those that somebody adds. */
+    for (uint32_t i = 0; kr_kind_query(i, &info, NULL) == KR_OK; ++i)
+        if (!is_listed(info.name) && (info.capabilities & capabilities) == capabilities &&
+            !(info.capabilities & KR_CAN_SCAN) == !is_table)
+            n = add(trials, n, info.name);
+    return n;
+}
