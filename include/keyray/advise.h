@@ -28,7 +28,7 @@ typedef struct kr_advise_options {
      */
     uint32_t operations;
     uint32_t reserved;     /**< 0 */
-    uint64_t batch;        /**< lookups of a call, which waits for its answers; 0: 2^20, 2^24 on a GPU, fewer
+    uint64_t batch;        /**< lookups of a call, which waits for its answers; 0: 2^16, 2^24 on a GPU, fewer
                               with less than 5 seconds */
     uint64_t range_hits;   /**< rows of a range that is made of the keys; 0: 16 */
     double miss_percent;   /**< of points that are made of the keys, how many match no row: 0 to 100 */

@@ -96,7 +96,9 @@ kr_status kr_advise_read(const kr_advise_options *options, int is_host, kr_advis
         return status;
     if (read->operations & KR_CAN_RANGE && !read->lower)
         read->range_hits = read->range_hits ? read->range_hits : 16;
-    read->batch = read->batch ? read->batch : kr_advise_standard(is_host, read->seconds);
+    const uint64_t all = kr_advise_standard(is_host, read->seconds), few = UINT64_C(1) << 16;
+    if (!read->batch)
+        read->batch = is_host && few < all ? few : all;
     return KR_OK;
 }
 

@@ -6,7 +6,7 @@
 
 /* ---- Candidates ---------------------------------------------------------------------------- */
 
-enum { KR_ADVISE_TRIALS_MOST = 48 };
+enum { KR_ADVISE_TRIALS_MOST = 48, KR_ADVISE_SLICES = 64 };
 
 /* What all candidates must have in common. */
 typedef struct kr_advise_answers {
@@ -20,7 +20,10 @@ typedef struct kr_advise_trial {
     kr_status status;
     char note[512];
     uint64_t rows; /* 0: not measured yet */
-    double build, pass, update;
+    double build, update;
+    /* A pass is cut into slices, the same ones in each, and the least time of each slice counts: other work
+     * may hold up every pass, but hardly always the same slice. */
+    double least[2][KR_ADVISE_SLICES];
     double lookup[2]; /* seconds of one: points, ranges; or a scan, 0 */
     double cost;      /* of one lookup with its share of updates */
     uint64_t before_rows;
@@ -95,6 +98,10 @@ kr_status kr_advise_compare(const kr_advise_trial *a, const kr_advise_trial *b, 
 /* Fills trials with the specs of the kinds that have all `capabilities`; returns how many. */
 uint32_t kr_advise_specs(uint32_t capabilities, kr_advise_trial trials[KR_ADVISE_TRIALS_MOST]);
 
+/* Takes the slices of one more pass into t->least[which], before t->passes counts it; returns the sum of all.
+ */
+double kr_advise_least(kr_advise_trial *t, int which, const double slices[KR_ADVISE_SLICES]);
+
 double kr_advise_now(void);
 /* 1: the device is a CPU; -1: it cannot be asked. */
 int kr_advise_is_host(kr_device *device, kr_error *err);
@@ -121,7 +128,7 @@ typedef struct kr_advise_facts {
     char sampled[160]; /* how a sample was taken */
 } kr_advise_facts;
 
-/* Lookups of a pass where no batch is asked for: fewer where the time is short. */
+/* Lookups of a pass: fewer where the time is short. */
 uint64_t kr_advise_standard(int is_host, double seconds);
 
 /* Makes the advice of a plan that ran. */

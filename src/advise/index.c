@@ -77,18 +77,26 @@ static kr_result timed(int which)
     return which == KR_ADVISE_POINTS ? KR_RESULT_ROW : KR_RESULT_SUM_ROWS;
 }
 
-/* The first n lookups in their batches, each of which waits for its answers. */
+/* The first n lookups in their batches, each of which waits for its answers. `slices`: receives the seconds
+ * of each slice of them, or NULL. */
 static kr_status run(kr_advise_lookups *w, kr_index *index, int which, uint64_t n, double *seconds,
-                     kr_error *err)
+                     double *slices, kr_error *err)
 {
-    const uint64_t batch = w->asks[which].batch;
+    const uint64_t batch = w->asks[which].batch, calls = (n + batch - 1) / batch;
     kr_status status = KR_OK;
     const double begin = kr_advise_now();
-    for (uint64_t first = 0; first < n && status == KR_OK; first += batch) {
-        const uint64_t many = n - first < batch ? n - first : batch;
+    double before = begin;
+    for (uint64_t call = 0; call < calls && status == KR_OK; ++call) {
+        const uint64_t first = call * batch, many = n - first < batch ? n - first : batch;
         status = kr_advise_lookups_ask(w, index, which, timed(which), first, many, 0, err);
         if (status == KR_OK && !w->s.is_host)
             status = kr_device_sync(w->s.device, NULL, err);
+        const uint64_t slice = call * KR_ADVISE_SLICES / calls;
+        if (slices && (call + 1) * KR_ADVISE_SLICES / calls != slice) {
+            const double now = kr_advise_now();
+            slices[slice] = now - before;
+            before = now;
+        }
     }
     *seconds = kr_advise_now() - begin;
     return status;
@@ -107,7 +115,7 @@ static kr_status pilot(kr_advise_subject *s, kr_advise_trial *t, kr_error *err)
         for (uint64_t n = FIRST; status == KR_OK && all && least < enough; n *= MORE) {
             const uint64_t many = n < all ? n : all;
             for (int i = 0; i < TIMES && status == KR_OK && (i == 0 || least > enough / MORE); ++i) {
-                status = run(w, t->object, which, many, &took, err);
+                status = run(w, t->object, which, many, &took, NULL, err);
                 least = i == 0 || took < least ? took : least;
             }
             t->lookup[which] = least / (double)many;
@@ -156,17 +164,16 @@ static kr_status pass(kr_advise_subject *s, kr_advise_trial *t, kr_error *err)
 {
     kr_advise_lookups *w = lookups_of(s);
     kr_status status = KR_OK;
-    double seconds, both = 0;
+    double seconds;
     for (int which = 0; which < KR_ADVISE_ASKS && status == KR_OK; ++which) {
         const uint64_t n = w->asks[which].n;
+        double slices[KR_ADVISE_SLICES] = {0};
         if (!n)
             continue;
-        status = run(w, t->object, which, n, &seconds, err);
-        both += seconds;
-        if (status == KR_OK && (!t->passes || seconds / (double)n < t->lookup[which]))
-            t->lookup[which] = seconds / (double)n;
+        status = run(w, t->object, which, n, &seconds, slices, err);
+        if (status == KR_OK)
+            t->lookup[which] = kr_advise_least(t, which, slices) / (double)n;
     }
-    t->pass = both;
     t->passes += status == KR_OK;
     return status;
 }

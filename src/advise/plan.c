@@ -29,6 +29,17 @@ int kr_advise_is_host(kr_device *device, kr_error *err)
     return kr_device_query(device, &info, err) == KR_OK ? strcmp(info.name, "cpu") == 0 : -1;
 }
 
+double kr_advise_least(kr_advise_trial *t, int which, const double slices[KR_ADVISE_SLICES])
+{
+    double sum = 0;
+    for (int i = 0; i < KR_ADVISE_SLICES; ++i) {
+        if (!t->passes || slices[i] < t->least[which][i])
+            t->least[which][i] = slices[i];
+        sum += t->least[which][i];
+    }
+    return sum;
+}
+
 /* ---- Candidates ---------------------------------------------------------------------------- */
 
 static int is_fatal(kr_status status)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONDITIONS_MOST = 64, PLACES = 16, COLUMNS_MOST = 4096 };
+enum { CONDITIONS_MOST = KR_ADVISE_SLICES, PLACES = 16, COLUMNS_MOST = 4096 };
 
 typedef struct tables {
     kr_advise_subject s;
@@ -149,17 +149,20 @@ static kr_status settle(kr_advise_subject *s, kr_advise_trial *t, kr_error *err)
     return status;
 }
 
+/* A slice is a condition. */
 static kr_status pass(kr_advise_subject *s, kr_advise_trial *t, kr_error *err)
 {
     const tables *w = tables_of(s);
+    double slices[KR_ADVISE_SLICES] = {0};
     kr_status status = KR_OK;
     uint64_t n;
-    const double begin = kr_advise_now();
-    for (uint32_t i = 0; i < w->n_conditions && status == KR_OK; ++i)
+    for (uint32_t i = 0; i < w->n_conditions && status == KR_OK; ++i) {
+        const double begin = kr_advise_now();
         status = scan(w, t->object, i, KR_SCAN_COUNT, &n, err);
-    const double seconds = (kr_advise_now() - begin) / w->n_conditions;
-    if (status == KR_OK && (!t->passes || seconds < t->lookup[0]))
-        t->lookup[0] = seconds;
+        slices[i] = kr_advise_now() - begin;
+    }
+    if (status == KR_OK)
+        t->lookup[0] = kr_advise_least(t, 0, slices) / w->n_conditions;
     t->passes += status == KR_OK;
     return status;
 }

@@ -34,7 +34,7 @@ static const option_row index_rows[] = {
     {"range-hits", 0, 0, OPTION_NUMBER, AT(range_hits), "N",
      "instead of --lower and --upper: ranges of about N rows, made of the keys", 1, UINT32_MAX},
     {"batch", 0, 0, OPTION_NUMBER, AT(batch), "N",
-     "how many lookups a call has, which waits for its answers [2^20; 2^24 on a GPU]", 1, UINT32_MAX},
+     "how many lookups a call has, which waits for its answers [2^16; 2^24 on a GPU]", 1, UINT32_MAX},
     {"updates", 0, 0, OPTION_DECIMAL, AT(updates), "PERCENT",
      "of 100 rows that are handed to the index, how many are inserted or deleted, as many of both, between "
      "two batches of lookups [0]",
