@@ -1,10 +1,10 @@
 /* keyray advise: measures the kinds on a column or a table, and says which to use. */
 #include "advise.h"
 
-#include "tools/columns/column.h"
 #include "commands.h"
 #include "table.h"
 #include "targets.h"
+#include "tools/columns/column.h"
 #include "tools/terminal/device.h"
 #include "tools/terminal/progress.h"
 #include "tools/terminal/tool.h"
