@@ -88,10 +88,13 @@ static double cost_with(const kr_join_side *side, const kr_kind *kind, int left)
 static double least_cost(const kr_join_side *side, int left, double cost)
 {
     kr_spec other;
-    if (!side->looks_for || !kr_choose_other(side->shape.device, side->looks_for, &other))
-        return cost;
-    const double least = cost_with(side, other.kind, left);
-    return least < cost ? least : cost;
+    double least = cost;
+    for (uint32_t i = 0; side->looks_for && kr_choose_other(side->shape.device, side->looks_for, i, &other);
+         ++i) {
+        const double found = cost_with(side, other.kind, left);
+        least = found < least ? found : least;
+    }
+    return least;
 }
 
 static view_of_side view_side(kr_work *w, const kr_join_job *job, const kr_join_side *side, int left)
