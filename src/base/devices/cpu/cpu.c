@@ -38,24 +38,26 @@ static uint64_t machine_nbytes(void)
 }
 
 /* With 4 KiB pages, random probes of a large array miss the TLB at every step, so large blocks ask for huge
- * pages. The system promises more memory than it has, and would kill the process later: so no block is larger
- * than the machine's memory. */
+ * pages. Of the last page `more` is taken than was asked for if half of it is needed: small pages in its
+ * place take longer to get. The system promises more memory than it has, and would kill the process later: so
+ * no block is larger than the machine's memory. */
 static void *allocate(kr_device *device, uint64_t nbytes, void *stream, kr_error *err)
 {
     void *memory = NULL;
     const int large = nbytes >= LARGE;
+    const uint64_t tail = nbytes % HUGE_PAGE, more = large && tail >= HUGE_PAGE / 2 ? HUGE_PAGE - tail : 0;
     const uint64_t most = machine_nbytes();
     int code = ENOMEM;
     (void)device, (void)stream;
     if (!most || nbytes <= most)
-        code = posix_memalign(&memory, large ? HUGE_PAGE : ALIGNMENT, (size_t)nbytes);
+        code = posix_memalign(&memory, large ? HUGE_PAGE : ALIGNMENT, (size_t)(nbytes + more));
     if (code) {
         kr_fail_call(err, KR_ERR_DEVICE_MEMORY, "posix_memalign", code, "the machine has %llu bytes in all",
                      (unsigned long long)most);
         return NULL;
     }
     if (large)
-        madvise(memory, (size_t)nbytes, MADV_HUGEPAGE);
+        madvise(memory, (size_t)(nbytes + more), MADV_HUGEPAGE);
     return memory;
 }
 
