@@ -11,6 +11,7 @@ from cases import bad, ok
 
 POINT = "bench point --keys keys.npy --probes probes.npy --repeat 1 --device cpu"
 RANGE = "bench range --keys keys.npy --lower lower.npy --upper upper.npy --repeat 1 --device cpu"
+OVERLAP = "bench join --keys rlower.npy --right-end rupper.npy --probes lower.npy --left-end upper.npy --repeat 1 --device cpu"
 SCAN = "bench scan --queries 9 --repeat 1 --device cpu"
 GENERATED = "it says how columns are generated, but --keys reads them; leave one of the two out"
 
@@ -59,6 +60,19 @@ CASES = [
     bad(2, POINT.replace("keys.npy", "a.csv:k").replace("probes.npy", "a.csv:k") + " --baseline", r"--baseline has rivals for u32 and u64 without NULLs, and --keys a.csv:k is \w+ with NULLs"),
     bad(2, "bench join --keys values.npy --probes values.npy --asof backward --device cpu", "--asof is checked for integers, dates and times, and --keys values.npy is floats"),
     bad(2, "bench update --keys keys.npy", "unknown option --keys of bench update; bench update reads no files, it generates its keys: --count, "),
+    ok(f"{OVERLAP} --format json", json={"runs.0.join": lambda text: text.startswith("2 rows of the result"), "runs.0.workload": lambda w: (
+        w["keys_of"], w["right_end"], w["right_end_of"], w["probes"], w["left_end_of"]) == ("rlower.npy", 2, "rupper.npy", 3, "upper.npy") and "hit_rate" not in w}),
+    ok(f"{OVERLAP} --counted", out="2 pairs counted"), ok(f"{OVERLAP} --chunk 8", out="2 pairs handed over in chunks"),
+    bad(2, OVERLAP.replace("--right-end rupper.npy", ""), "both sides of a join of intervals have ends: --right-end COL is missing"),
+    bad(2, OVERLAP.replace("--left-end upper.npy", ""), "both sides of a join of intervals have ends: --left-end COL is missing"),
+    bad(2, f"{POINT} --left-end upper.npy", "--left-end is the end of intervals that are joined: bench join; leave it out"),
+    bad(2, "bench join --right-end rupper.npy", "--right-end is a column, so --keys has to be one, too"),
+    bad(1, OVERLAP.replace("--left-end upper.npy", "--left-end one.npy"), "--probes lower.npy has 3 rows but --left-end one.npy has 1; an interval has one of each"),
+    bad(1, OVERLAP.replace("rupper.npy", "one.npy"), "--keys rlower.npy has 2 rows but --right-end one.npy has 1; an interval has one of each"),
+    bad(2, f"{OVERLAP} --type left", "--left-end makes inner joins; leave out --type"), bad(2, f"{OVERLAP} --asof backward", "--left-end makes inner joins; leave out --asof"),
+    bad(2, f"{OVERLAP} --sums", "makes no pairs; leave out --left-end and --right-end"), bad(2, f"{OVERLAP} --overlap 3", "--overlap goes with generated columns, but --keys reads them"),
+    bad(2, f"{OVERLAP} --cover", "--cover goes with generated intervals, but --left-end reads them; leave it out"),
+    bad(2, "bench join --keys values.npy --probes values.npy --left-end values.npy --right-end values.npy --device cpu", "--left-end is checked for integers, dates and times, and --keys values.npy is floats"),
     # Tables.
     ok(f"{SCAN} --column day=a.csv:day --column a.csv:price --index full --index bindex --checked 9 --format json", json={
         "runs": lambda runs: len(runs) == 2 and all(run["checked"].startswith("the bitmaps of 9 queries with the columns; they select ") for run in runs),
@@ -158,6 +172,23 @@ def every_type(keyray, device, folder):
             assert all(f"{len(values)} sampled answers with a sorted array" in r["checked"] for r in runs), runs
 
 
+def overlapped(keyray, device, folder):
+    """bench join on columns of files finds as many overlapping intervals as there are: empty ones and NULLs among them"""
+    random.seed(14)
+    makers = {"number": lambda: random.randrange(-200, 200), "day": lambda: f"2024-{random.randrange(1, 13):02}-{random.randrange(1, 29):02}"}
+    for name, make in makers.items():
+        sides = [(column(make, n, 0.1), column(make, n, 0.1)) for n in (300, 200)]
+        for side, (starts, ends) in zip(("right_side", "left_side"), sides):
+            write(folder / f"{side}.csv", start=starts, end=ends)
+        right, left = ([(start, end) for start, end in zip(*side) if start is not None and end is not None and start <= end] for side in sides)
+        pairs_wanted = sum(start <= end_there and start_there <= end for start, end in left for start_there, end_there in right)
+        line = f"bench join --keys right_side.csv:start --right-end right_side.csv:end --probes left_side.csv:start --left-end left_side.csv:end --device {device}"
+        assert run(keyray, line, folder)[0]["join"].startswith(f"{pairs_wanted} rows of the result")
+        assert run(keyray, f"{line} --unordered --host", folder)[0]["join"].startswith(f"{pairs_wanted} rows of the result")
+        assert run(keyray, f"{line} --counted", folder)[0]["join"] == f"{pairs_wanted} pairs counted"
+        assert run(keyray, f"{line} --chunk 800", folder)[0]["join"] == f"{pairs_wanted} pairs handed over in chunks"
+
+
 def scanned(keyray, device, folder):
     """bench scan on columns of files selects as many rows as compare so, of every type, with NULLs and NaNs"""
     random.seed(13)
@@ -175,4 +206,4 @@ def scanned(keyray, device, folder):
         assert all(r["checked"].endswith(share) for r in got), (name, compare, constant, share, [r["checked"] for r in got])
 
 
-SCRIPTS = [joined, every_type, scanned]
+SCRIPTS = [joined, every_type, overlapped, scanned]

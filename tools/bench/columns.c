@@ -20,6 +20,13 @@ const option_row bench_files_rows[] = {
     {"lower", 0, 0, OPTION_TEXT, AT(lower), "COL", "with --keys, for range: the lower bounds", 0, 0},
     {"upper", 0, 0, OPTION_TEXT, AT(upper), "COL",
      "with --keys, for range: the upper bounds, one for each lower one", 0, 0},
+    {"left-end", 0, 0, OPTION_TEXT, AT(left_end), "COL",
+     "with --keys, for join: pairs are intervals that overlap; those of the left side begin at the probes "
+     "and end "
+     "here",
+     0, 0},
+    {"right-end", 0, 0, OPTION_TEXT, AT(right_end), "COL",
+     "with --left-end: the intervals of the right side begin at the keys and end here", 0, 0},
     {0},
 };
 
@@ -45,7 +52,8 @@ struct bench_files {
 
 int bench_files_are_named(int argc, char **argv)
 {
-    static const char *const names[] = {"--keys", "--lower", "--upper", "--column"};
+    static const char *const names[] = {"--keys",     "--lower",     "--upper",
+                                        "--left-end", "--right-end", "--column"};
     for (int i = 1; i < argc; ++i) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
@@ -62,15 +70,35 @@ int bench_files_are_named(int argc, char **argv)
     return 0;
 }
 
+/* Ends of intervals are those of both sides of a join. */
+static int check_ends(const bench_options *o, int operation)
+{
+    const char *there = o->left_end ? "left-end" : "right-end",
+               *other = o->left_end ? "right-end" : "left-end";
+    if (!o->left_end && !o->right_end)
+        return DONE;
+    if (operation != BENCH_JOIN)
+        return tool_fail(USAGE, "--%s is the end of intervals that are joined: bench join; leave it out",
+                         there);
+    return o->left_end && o->right_end
+               ? DONE
+               : tool_fail(USAGE, "both sides of a join of intervals have ends: --%s COL is missing", other);
+}
+
 /* Which of the columns are missing, or are not for this. */
 static int check_names(const bench_options *o, int operation)
 {
     const int is_range = operation == BENCH_RANGE;
     if (!o->keys)
         return tool_fail(USAGE, "--%s is a column, so --keys has to be one, too: --keys COL",
-                         o->probes  ? "probes"
-                         : o->lower ? "lower"
-                                    : "upper");
+                         o->probes     ? "probes"
+                         : o->lower    ? "lower"
+                         : o->upper    ? "upper"
+                         : o->left_end ? "left-end"
+                                       : "right-end");
+    const int code = check_ends(o, operation);
+    if (code)
+        return code;
     if (operation == BENCH_BUILD)
         return o->probes || o->lower || o->upper
                    ? tool_fail(USAGE, "bench build looks up some of its keys; leave out --%s",
@@ -145,6 +173,19 @@ static int read_column(bench_files *files, int column, const char *flag, const c
     return code;
 }
 
+static int read_ends(bench_files *files, const bench_options *o)
+{
+    int code = read_column(files, COLUMN_LEFT_END, "--left-end", o->left_end, ABSENT_NULL);
+    if (!code)
+        code = read_column(files, COLUMN_RIGHT_END, "--right-end", o->right_end, ABSENT_NULL);
+    if (!code)
+        code = column_check_counts(&files->read[COLUMN_LOWER], &files->read[COLUMN_LEFT_END],
+                                   "an interval has one of each");
+    return code ? code
+                : column_check_counts(&files->read[COLUMN_KEYS], &files->read[COLUMN_RIGHT_END],
+                                      "an interval has one of each");
+}
+
 static int read_columns(bench_files *files, const bench_options *o, int operation)
 {
     int code = read_column(files, COLUMN_KEYS, "--keys", o->keys, ABSENT_NULL);
@@ -156,9 +197,9 @@ static int read_columns(bench_files *files, const bench_options *o, int operatio
                     : column_check_counts(&files->read[COLUMN_LOWER], &files->read[COLUMN_UPPER],
                                           "a range has one of each");
     }
-    return code || operation == BENCH_BUILD
-               ? code
-               : read_column(files, COLUMN_LOWER, "--probes", o->probes, ABSENT_NULL);
+    if (!code && operation != BENCH_BUILD)
+        code = read_column(files, COLUMN_LOWER, "--probes", o->probes, ABSENT_NULL);
+    return code || !o->left_end ? code : read_ends(files, o);
 }
 
 /* A build is checked by looking up some of its keys, from all parts of the column. */
@@ -299,12 +340,13 @@ static int check_read(const bench_data *data, const bench_options *o)
     if (data->n_keys >= KR_NO_ROW || data->n_probes >= KR_NO_ROW)
         return tool_fail(FAILED,
                          "a column has more than 4294967294 rows, where row ids end; give a part of it");
-    if (o->asof &&
+    if ((o->asof || o->left_end) &&
         (keys->type == KR_F32 || keys->type == KR_F64 || column_is_text(&data->files->read[COLUMN_KEYS])))
         return tool_fail(USAGE,
-                         "--asof is checked for integers, dates and times, and --keys %s is %s; give "
+                         "--%s is checked for integers, dates and times, and --keys %s is %s; give "
                          "another column, or see the report of keyray join",
-                         o->keys, keys->type == KR_F32 || keys->type == KR_F64 ? "floats" : "text");
+                         o->asof ? "asof" : "left-end", o->keys,
+                         keys->type == KR_F32 || keys->type == KR_F64 ? "floats" : "text");
     if (o->baseline && ((keys->type != KR_U32 && keys->type != KR_U64) || has_nulls(data)))
         return tool_fail(USAGE,
                          "--baseline has rivals for u32 and u64 without NULLs, and --keys %s is %s%s; leave "
@@ -374,7 +416,7 @@ void bench_files_close(bench_data *data)
         if (files->device && !files->stays[i])
             bench_files_give(files->device, &files->view[i], &files->there[i]);
         column_close(&files->read[i]);
-        if (i != COLUMN_VALUES)
+        if (files->view[i].data)
             data->there[i] = NULL; /* nobody else's to release */
     }
     free(files->samples);

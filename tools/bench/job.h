@@ -28,6 +28,7 @@ typedef struct bench_options {
     uint64_t groups, overlap, chunk; /* of as-of joins; of intervals: overlaps a row, 0: none; bytes */
     uint32_t cover, counted, points, streamed, sums, prepared, in_turn;
     const char *keys, *probes, *lower, *upper; /* columns of files, instead of generated ones */
+    const char *left_end, *right_end;          /* both, of a join of intervals; or neither */
     option_texts columns;                      /* those of a table */
 } bench_options;
 
@@ -45,7 +46,10 @@ enum {
     COLUMN_CHANGED_ROWS,
     COLUMN_CHANGED_BACK,
     COLUMN_CHANGED_KEYS,
-    N_COLUMNS
+    N_COLUMNS,
+    /* Of files, a join of intervals: as many rows as probes, and as keys. */
+    COLUMN_LEFT_END = COLUMN_UPPER,
+    COLUMN_RIGHT_END = COLUMN_VALUES
 };
 
 /* The right answers to samples of the probes, for all runs that look them up. */
@@ -402,6 +406,11 @@ int bench_streamed_chunks(const bench_run *run, const char *spec, int checks, ui
 void bench_streamed_step(const bench_run *run, uint64_t pairs, char *step, size_t room);
 
 /* ---- Joins of intervals (overlap.c) ----------------------------------------------------- */
+
+static inline int bench_overlaps(const bench_options *options)
+{
+    return options->overlap || options->left_end;
+}
 
 int bench_overlap_open(const bench_options *options, const bench_data *data);
 void bench_overlap_close(const bench_data *data);

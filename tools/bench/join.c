@@ -67,7 +67,7 @@ static int make(const bench_run *run, const char *spec, kr_join **join, double *
     const double begin = tool_now();
     if (!code && run->options->streamed)
         code = tool_check(bench_streamed_create(run, spec, &options, join, &err), &err);
-    else if (!code && run->options->overlap)
+    else if (!code && bench_overlaps(run->options))
         code = tool_check(bench_overlap_create(run, spec, &options, join, &err), &err);
     else if (!code && run->options->asof)
         code = tool_check(bench_asof_create(run, spec, &left, &right, &options, join, &err), &err);
@@ -89,7 +89,7 @@ static uint64_t rows_wanted(const bench_run *run, kr_join_type type)
 {
     const bench_data *data = run->data;
     uint64_t hits = 0;
-    if (run->options->overlap)
+    if (bench_overlaps(run->options))
         return bench_overlap_pairs();
     for (uint64_t i = 0; i < data->n_probes; ++i)
         hits += has_partner(run, i) != 0;
@@ -119,7 +119,7 @@ static int is_right(const bench_run *run, kr_join_type type, uint32_t left, uint
 {
     if (left >= run->data->n_probes)
         return 0;
-    if (run->options->overlap)
+    if (bench_overlaps(run->options))
         return bench_overlap_is_right(run, left, right);
     if (type == KR_JOIN_SEMI || type == KR_JOIN_ANTI)
         return has_partner(run, left) == (type == KR_JOIN_SEMI);
@@ -177,13 +177,13 @@ static int check(const bench_run *run, kr_join *join, uint64_t n, char checked[1
     free(left);
     snprintf(checked, 192, "all %llu rows of the join %s, and there are as many as %s%s",
              (unsigned long long)n,
-             run->options->overlap ? "overlap"
-             : run->options->asof  ? "are in one group and in order, many are searched for"
-                                   : "have the same key",
-             run->options->overlap ? "sorted starts and ends say"
-             : run->options->asof  ? "the ends of groups say"
-             : run->data->files    ? "sorted arrays say"
-                                   : "the generator says",
+             bench_overlaps(run->options) ? "overlap"
+             : run->options->asof         ? "are in one group and in order, many are searched for"
+                                          : "have the same key",
+             bench_overlaps(run->options) ? "sorted starts and ends say"
+             : run->options->asof         ? "the ends of groups say"
+             : run->data->files           ? "sorted arrays say"
+                                          : "the generator says",
              run->options->unordered ? "" : ", in order");
     return code;
 }
@@ -245,7 +245,7 @@ static int check_options(const bench_options *o)
 {
     if (o->groups && !o->asof)
         return tool_fail(USAGE, "--groups needs --asof backward, forward or nearest");
-    if ((o->cover || o->counted || o->points || (o->chunk && !o->streamed)) && !o->overlap)
+    if ((o->cover || o->counted || o->points || (o->chunk && !o->streamed)) && !bench_overlaps(o))
         return tool_fail(USAGE, "--%s needs --overlap N",
                          o->cover     ? "cover"
                          : o->counted ? "counted"
@@ -260,8 +260,12 @@ static int check_options(const bench_options *o)
     if (o->points && (o->counted || o->chunk))
         return tool_fail(USAGE, "--points keeps all its pairs; leave out --%s",
                          o->counted ? "counted" : "chunk");
-    if (o->overlap && (o->asof || o->join_type))
-        return tool_fail(USAGE, "--overlap makes inner joins; leave out --%s", o->asof ? "asof" : "type");
+    if (bench_overlaps(o) && (o->asof || o->join_type))
+        return tool_fail(USAGE, "--%s makes inner joins; leave out --%s", o->overlap ? "overlap" : "left-end",
+                         o->asof ? "asof" : "type");
+    if (o->left_end && (o->cover || o->points))
+        return tool_fail(USAGE, "--%s goes with generated intervals, but --left-end reads them; leave it out",
+                         o->cover ? "cover" : "points");
     if (o->counted && o->chunk)
         return tool_fail(USAGE, "--counted counts pairs, --chunk hands them over; give one of them");
     return DONE;
@@ -270,6 +274,7 @@ static int check_options(const bench_options *o)
 static int check_sums(const bench_options *o)
 {
     const char *other = o->overlap     ? "overlap"
+                        : o->left_end  ? "left-end and --right-end"
                         : o->asof      ? "asof"
                         : o->streamed  ? "streamed"
                         : o->join_type ? "type"
@@ -305,10 +310,10 @@ int bench_join(const bench_options *options, const bench_data *data, kr_device *
     if (code)
         return code;
     row->index.info.struct_size = sizeof row->index.info;
-    code = options->overlap    ? bench_overlap_open(options, data)
-           : options->streamed ? bench_streamed_open(data)
-           : options->asof     ? bench_asof_open(options, data)
-                               : DONE;
+    code = bench_overlaps(options) ? bench_overlap_open(options, data)
+           : options->streamed     ? bench_streamed_open(data)
+           : options->asof         ? bench_asof_open(options, data)
+                                   : DONE;
     if (!code)
         code = options->sums                        ? bench_sums(&run, spec, seconds, row)
                : options->counted || options->chunk ? time_chunks(&run, spec, seconds, row)

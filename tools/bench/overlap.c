@@ -1,5 +1,8 @@
-/* Joins of intervals: the probes are the left starts, the keys the right ones. All intervals have one length,
- * which makes as many overlaps a row as asked for; with --cover right row 0 overlaps all. */
+/* Joins of intervals: the probes are the left starts, the keys the right ones. Generated intervals have one
+ * length, which makes as many overlaps a row as asked for; with --cover right row 0 overlaps all. Those of
+ * files end where
+ * --left-end and --right-end say. */
+#include "bench/bench.h"
 #include "job.h"
 
 #include "tools/terminal/tool.h"
@@ -12,7 +15,8 @@ typedef struct intervals {
     void *host[2], *there[2]; /* ends: left, right */
     void *starts;             /* the right starts, with --cover; of the device too, if there is one */
     void *starts_there;
-    int points; /* left intervals end where they begin */
+    int points;  /* left intervals end where they begin */
+    int is_read; /* of files: ends are columns of the data, and `host` and `starts` codes that are its own */
     uint64_t rows[2], length, pairs;
 } intervals;
 
@@ -46,14 +50,15 @@ static uint64_t end_of(const bench_data *data, uint64_t start)
 void bench_overlap_close(const bench_data *data)
 {
     const uint64_t each = kr_type_nbytes(data->type);
-    for (int side = 0; side < 2; ++side) {
+    for (int side = 0; side < 2 && !kept.is_read; ++side) {
         if (kept.device && kept.there[side])
             kr_memory_release(kept.device, kept.there[side], kept.rows[side] * each, NULL);
         free(kept.host[side]);
     }
     if (kept.device && kept.starts_there)
         kr_memory_release(kept.device, kept.starts_there, kept.rows[1] * each, NULL);
-    free(kept.starts);
+    if (!kept.is_read)
+        free(kept.starts);
     kept = (intervals){0};
 }
 
@@ -106,9 +111,84 @@ static void count_pairs(const bench_data *data, int cover)
     }
 }
 
+/* ---- Columns of files -------------------------------------------------------------------- */
+
+/* 1: neither end is NULL, and the interval is not empty. `start` is of the keys or the probes. */
+static int is_interval(const bench_data *data, int start, uint64_t row)
+{
+    const int end = start == COLUMN_KEYS ? COLUMN_RIGHT_END : COLUMN_LEFT_END;
+    return !bench_files_is_null(data, start, row) && !bench_files_is_null(data, end, row) &&
+           get(data, data->host[start], row) <= get(data, data->host[end], row);
+}
+
+/* Starts or ends of the right intervals, ascending, n of them. */
+static int sort_right(const bench_data *data, int column, void *to, uint64_t *n)
+{
+    uint32_t *rows = tool_alloc(data->n_keys, sizeof *rows, "sorted intervals");
+    kr_error err = {0};
+    if (!rows)
+        return FAILED;
+    *n = 0;
+    for (uint64_t i = 0; i < data->n_keys; ++i)
+        if (is_interval(data, COLUMN_KEYS, i)) {
+            put(data, to, *n, get(data, data->host[column], i));
+            rows[(*n)++] = (uint32_t)i;
+        }
+    const int code = tool_check(kr_sort_keys(data->type, *n, to, rows, 0, &err), &err);
+    free(rows);
+    return code;
+}
+
+/* How many of n ascending values are below `bound` or, with `equal`, not above it. */
+static uint64_t count_below(const bench_data *data, const void *values, uint64_t n, uint64_t bound, int equal)
+{
+    uint64_t low = 0, high = n;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2, there = get(data, values, middle);
+        if (there < bound || (equal && there == bound))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Right intervals that begin up to the left end, less those that end before the left start, which are among
+ * them. */
+static int count_read_pairs(const bench_data *data)
+{
+    const uint64_t each = kr_type_nbytes(data->type);
+    void *starts = tool_alloc(data->n_keys, each, "sorted intervals");
+    void *ends = tool_alloc(data->n_keys, each, "sorted intervals");
+    uint64_t n = 0;
+    int code = starts && ends ? sort_right(data, COLUMN_KEYS, starts, &n) : FAILED;
+    if (!code)
+        code = sort_right(data, COLUMN_RIGHT_END, ends, &n);
+    for (uint64_t i = 0; i < data->n_probes && !code; ++i)
+        if (is_interval(data, COLUMN_LOWER, i))
+            kept.pairs += count_below(data, starts, n, get(data, data->host[COLUMN_LEFT_END], i), 1) -
+                          count_below(data, ends, n, get(data, data->host[COLUMN_LOWER], i), 0);
+    free(ends);
+    free(starts);
+    return code;
+}
+
+static int open_read(const bench_data *data)
+{
+    kept.is_read = 1;
+    kept.rows[0] = data->n_probes;
+    kept.rows[1] = data->n_keys;
+    kept.host[0] = data->host[COLUMN_LEFT_END];
+    kept.host[1] = data->host[COLUMN_RIGHT_END];
+    kept.starts = data->host[COLUMN_KEYS];
+    return count_read_pairs(data);
+}
+
 int bench_overlap_open(const bench_options *options, const bench_data *data)
 {
     bench_overlap_close(data);
+    if (options->left_end)
+        return open_read(data);
     const uint64_t each = kr_type_nbytes(data->type), n = data->n_keys;
     const uint64_t span = n ? get(data, data->sorted, n - 1) - get(data, data->sorted, 0) : 0;
     const int columns[2] = {COLUMN_LOWER, COLUMN_KEYS};
@@ -153,43 +233,49 @@ uint64_t bench_overlap_pairs(void)
 int bench_overlap_is_right(const bench_run *run, uint64_t left, uint64_t right)
 {
     const bench_data *data = run->data;
-    if (left >= kept.rows[0] || right >= kept.rows[1])
+    if (left >= kept.rows[0] || right >= kept.rows[1] ||
+        (kept.is_read && (!is_interval(data, COLUMN_LOWER, left) || !is_interval(data, COLUMN_KEYS, right))))
         return 0;
     return get(data, data->host[COLUMN_LOWER], left) <= get(data, kept.host[1], right) &&
            get(data, kept.starts, right) <= get(data, kept.host[0], left);
 }
 
-static kr_column column_of(const bench_data *data, const void *from, uint64_t rows)
+/* Left starts and ends, right starts and ends, where the library reads them. */
+static void columns_of(const bench_data *data, kr_column of[4])
 {
-    return (kr_column){.type = data->type, .count = rows, .data = from};
+    const kr_column end = {.type = data->type, .count = kept.rows[0], .data = kept.there[0]};
+    of[0] = bench_data_column(data, COLUMN_LOWER, 0, data->n_probes);
+    of[1] = of[2] = of[3] = end;
+    of[2].count = of[3].count = kept.rows[1];
+    of[2].data = kept.starts_there;
+    of[3].data = kept.there[1];
+    if (!kept.is_read)
+        return;
+    of[1] = bench_files_column(data, COLUMN_LEFT_END, 0, kept.rows[0]);
+    of[2] = bench_files_column(data, COLUMN_KEYS, 0, kept.rows[1]);
+    of[3] = bench_files_column(data, COLUMN_RIGHT_END, 0, kept.rows[1]);
 }
 
 kr_status bench_overlap_create(const bench_run *run, const char *spec, const kr_join_options *how,
                                kr_join **join, kr_error *err)
 {
-    const bench_data *data = run->data;
-    const kr_column left = bench_data_column(data, COLUMN_LOWER, 0, data->n_probes);
-    const kr_column left_end = column_of(data, kept.there[0], kept.rows[0]);
-    const kr_column right = column_of(data, kept.starts_there, kept.rows[1]);
-    const kr_column right_end = column_of(data, kept.there[1], kept.rows[1]);
+    kr_column of[4];
+    columns_of(run->data, of);
     if (kept.points)
-        return kr_join_create_range(run->device, spec, &left, &right, &right_end, how, join, err);
-    return kr_join_create_overlap(run->device, spec, &left, &left_end, &right, &right_end, KR_ENDS_CLOSED,
-                                  how, join, err);
+        return kr_join_create_range(run->device, spec, &of[0], &of[2], &of[3], how, join, err);
+    return kr_join_create_overlap(run->device, spec, &of[0], &of[1], &of[2], &of[3], KR_ENDS_CLOSED, how,
+                                  join, err);
 }
 
 int bench_overlap_chunks(const bench_run *run, const char *spec, int checks)
 {
-    const bench_data *data = run->data;
-    const kr_column left = bench_data_column(data, COLUMN_LOWER, 0, data->n_probes);
-    const kr_column left_end = column_of(data, kept.there[0], kept.rows[0]);
-    const kr_column right = column_of(data, kept.starts_there, kept.rows[1]);
-    const kr_column right_end = column_of(data, kept.there[1], kept.rows[1]);
+    kr_column of[4];
     bench_taken t = {.run = run, .checks = checks};
     uint64_t pairs = 0;
     kr_error err = {0};
+    columns_of(run->data, of);
     const kr_status status = kr_join_overlap_chunks(
-        run->device, spec, &left, &left_end, &right, &right_end, KR_ENDS_CLOSED, run->options->chunk,
+        run->device, spec, &of[0], &of[1], &of[2], &of[3], KR_ENDS_CLOSED, run->options->chunk,
         run->options->chunk ? bench_join_take : NULL, &t, &pairs, &err);
     if (status != KR_OK)
         return tool_check(status, &err);

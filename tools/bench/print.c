@@ -58,12 +58,19 @@ static const char *inside_gather(const bench_report *report)
 
 /* ---- Columns of files ----------------------------------------------------------------------- */
 
-static const char *const roles[] = {"keys", NULL, "probes", "upper"};
+static const char *const roles[] = {"keys", "right_end", "probes", "left_end"};
 
-/* "probes", but "lower" where there are upper bounds. */
-static const char *role_of(const bench_sources *sources, int column)
+static const char *role_of(const bench_report *report, int column)
 {
-    return column == COLUMN_LOWER && sources->of[COLUMN_UPPER] ? "lower" : roles[column];
+    return report->operation != BENCH_RANGE || column == COLUMN_KEYS ? roles[column]
+           : column == COLUMN_LOWER                                  ? "lower"
+                                                                     : "upper";
+}
+
+/* Right ends belong to keys, the others to probes. */
+static uint64_t rows_of(const workload *w, int column)
+{
+    return column == COLUMN_KEYS || column == COLUMN_RIGHT_END ? w->count : w->probes;
 }
 
 static const char *type_of(const bench_report *report, const workload *w)
@@ -81,10 +88,10 @@ static void print_sources(output *out, const bench_report *report, const workloa
         char of[32], nulls[32];
         if (!sources->of[i])
             continue;
-        const char *role = role_of(sources, i);
+        const char *role = role_of(report, i);
         snprintf(of, sizeof of, "%s_of", role);
         snprintf(nulls, sizeof nulls, "%s_null", role);
-        output_number(out, role, i == COLUMN_KEYS ? w->count : w->probes);
+        output_number(out, role, rows_of(w, i));
         output_text(out, of, sources->of[i]);
         output_number(out, nulls, sources->nulls[i]);
     }
@@ -100,8 +107,8 @@ static void print_sources_head(const bench_report *report, const workload *w, FI
     for (int i = 0; i <= COLUMN_UPPER; ++i)
         if (sources->of[i]) {
             const char *what = i == COLUMN_KEYS ? type_of(report, w) : "values";
-            fprintf(to, "%s: %llu %s%s of %s, %llu of them NULL\n", role_of(sources, i),
-                    (unsigned long long)(i == COLUMN_KEYS ? w->count : w->probes), what,
+            fprintf(to, "%s: %llu %s%s of %s, %llu of them NULL\n", role_of(report, i),
+                    (unsigned long long)rows_of(w, i), what,
                     i == COLUMN_KEYS && sources->is_text ? ", as codes," : "", sources->of[i],
                     (unsigned long long)sources->nulls[i]);
         }
@@ -354,7 +361,7 @@ static void print_head(const bench_report *report, FILE *to)
     const int build = report->operation == BENCH_BUILD;
     (report->sources.type ? print_sources_head : print_generated_head)(report, w, to);
     if (report->operation == BENCH_JOIN)
-        fprintf(to, "%s%s%s%s%s join%s\n", report->options->overlap ? "overlap " : "",
+        fprintf(to, "%s%s%s%s%s join%s\n", bench_overlaps(report->options) ? "overlap " : "",
                 report->options->asof ? "as-of " : "", join_sides[report->options->asof],
                 report->options->asof ? " " : "", join_types[report->options->join_type],
                 report->options->unordered ? ", in any order" : "");
