@@ -87,9 +87,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 def opened(chromium, address, dark):
     """What the harness found."""
     with tempfile.TemporaryDirectory() as profile:
-        flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--window-size=1500,1000", "--timeout=150000",
+        flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--window-size=1500,1000", "--timeout=400000",
                  "--virtual-time-budget=100000", f"--blink-settings=preferredColorScheme={0 if dark else 1}", "--dump-dom"]
-        done = subprocess.run([chromium, *flags, address], capture_output=True, text=True, check=False, timeout=170)
+        done = subprocess.run([chromium, *flags, address], capture_output=True, text=True, check=False, timeout=420)
     text = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
     if not text or text[1] == "unfinished":
         return [f"Chromium did not finish: {done.stderr[-300:]}"]
