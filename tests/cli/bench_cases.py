@@ -24,6 +24,9 @@ CASES = [
        json={"runs": lambda runs: [run["workload"]["probes"] for run in runs] == [10, 20, 30]}),
     bad(2, "report a.json --compare", "--compare takes two FILEs, OLD and NEW; 1 were given"), bad(2, "report --compare a.json b.json -o d", "leave out --output"),
     bad(2, "report a.json --other-machines", "--other-machines is of --compare"), bad(2, "report --pyhton x a.json", r"did you mean --python\?"),
+    ok(f"bench point {BENCH} --probes 50 --index array --baseline --format json",
+       json={"runs.0.baselines.0": lambda rival: rival["version"].startswith(("libstdc++ ", "libc++ ")) and rival["lookups"] == 50
+             and len(rival["seconds"]["each"]) == 2 and abs(rival["per_second"] * rival["seconds"]["median"] - 50) < 0.01}),
     ok(f"bench range {BENCH} --probes 50 --result sum --sweep stride=1,2", out=r"(?s)stride=1.*stride=2"),
     *(ok(f"bench {what} --uniformity 100 --count 1000 --repeat 1 --device cpu --texts {form} {words}",
          out=rf"(?s)1000 u\d+ as texts, {form}, .*checked: ") for what, form, words in
