@@ -9,6 +9,7 @@
     keyray.merge_asof(trades, quotes, on="time", by="symbol")
 """
 from . import _table_files as _table_files
+from ._advise import Advice, AdviceKind, advise
 from ._conditions import Condition, col
 from ._devices import Device, devices
 from ._errors import (ArgumentError, CancelledError, ColumnTypeError, DeviceError, FileError, FormatError,
@@ -26,8 +27,8 @@ from ._table import Selection, Table
 
 __version__: str = _lib.kr_version().decode()
 
-__all__ = ["ArgumentError", "CancelledError", "ColumnTypeError", "Condition", "Device", "DeviceError", "FileError",
+__all__ = ["Advice", "AdviceKind", "ArgumentError", "CancelledError", "ColumnTypeError", "Condition", "Device", "DeviceError", "FileError",
            "FormatError", "Index", "IndexInfo", "InternalError", "InvariantError", "KeyrayError", "LimitError",
            "NoDeviceError", "OutOfMemoryError", "Prepared", "Range", "Selection", "SpecError", "Table",
-           "UnsupportedError", "col", "devices", "join", "join_asof", "join_chunks", "join_overlap", "join_range", "load",
+           "UnsupportedError", "advise", "col", "devices", "join", "join_asof", "join_chunks", "join_overlap", "join_range", "load",
            "merge", "merge_asof", "merge_overlap", "progress"]

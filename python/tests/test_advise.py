@@ -1,0 +1,46 @@
+"""advise: the kinds measured on a column."""
+import keyray
+import numpy as np
+import pytest
+
+KEYS = np.arange(2000, dtype=np.uint32) * 7
+
+
+def test_advice_is_used():
+    advice = keyray.advise(KEYS, probes=KEYS[:50], device="cpu")
+    assert advice.rows == advice.measured_rows == 2000 and advice.hit_rate == 100 and advice.sample == ""
+    assert advice.kinds[0].spec == advice.spec and advice.kinds[0].state == "measured"
+    rates = [kind.lookups_per_second for kind in advice.kinds if kind.state == "measured"]
+    assert len(rates) > 2 and rates == sorted(rates, reverse=True) and rates[-1] > 0
+    assert keyray.Index(KEYS, advice.spec, device="cpu").lookup(np.array([14], np.uint32)).tolist() == [2]
+
+
+def test_what_is_asked():
+    advice = keyray.advise(KEYS, lower=[7, 14], upper=[20, 28], updates=50, device="cpu")  # of another type
+    assert advice.range_hits == 2.5 and all(kind.points_per_second == 0 for kind in advice.kinds)
+    assert advice.kinds[0].update_seconds > 0 and advice.kinds[0].ranges_per_second > 0
+    advice = keyray.advise(["b", "a", "b"], probes=["a", "c"], device="cpu")
+    assert advice.hit_rate == 50
+    advice = keyray.advise(KEYS, hit_rate=30, seconds=0.1, device="cpu")
+    assert 25 < advice.hit_rate < 35
+
+
+@pytest.mark.parametrize("options, says", [
+    ({"hit_rate": 101}, "hit_rate is 101"), ({"lower": [1]}, "upper is NULL"), ({"probes": KEYS[:2], "hit_rate": 50}, "leave it 0 with probes"),
+    ({"updates": 100}, "update_percent is 100"),
+])
+def test_refused(options, says):
+    with pytest.raises(keyray.ArgumentError, match=says):
+        keyray.advise(KEYS, device="cpu", **options)
+
+
+def test_no_kind_fits():
+    with pytest.raises(keyray.OutOfMemoryError, match="no kind keeps at most 8 bytes"):
+        keyray.advise(KEYS, probes=KEYS[:9], memory_cap=8, device="cpu")
+    with pytest.raises(keyray.ArgumentError, match="no key"):
+        keyray.advise(np.array([], np.uint32), device="cpu")
+
+
+def test_progress_cancels():
+    with pytest.raises(keyray.CancelledError), keyray.progress(lambda phase, fraction: True):
+        keyray.advise(KEYS, probes=KEYS[:9], device="cpu")
