@@ -117,12 +117,13 @@ static kr_status look_up(judge *j, uint32_t i, uint64_t first, uint64_t n, int r
 
 static int pass(judge *j, uint32_t i, int ranges)
 {
-    const uint64_t n = j->probes.count / (j->is_host ? SLICES : 1);
+    const uint64_t slices = j->is_host && j->probes.count >= SLICES ? SLICES : 1,
+                   n = j->probes.count / slices;
     kr_error err = {0};
     kr_status status = KR_OK;
     const int is_first = j->least[i] <= 0;
     j->least[i] = 0;
-    for (uint64_t slice = 0; slice < (j->is_host ? SLICES : 1) && status == KR_OK; ++slice) {
+    for (uint64_t slice = 0; slice < slices && status == KR_OK; ++slice) {
         const double begin = now();
         status = look_up(j, i, slice * n, n, ranges, &err);
         const double seconds = now() - begin;
@@ -131,6 +132,23 @@ static int pass(judge *j, uint32_t i, int ranges)
         j->least[i] += j->slices[i][slice];
     }
     return failed(status, &err, j->specs[i]);
+}
+
+/* Ranges of a key of many rows would take minutes: leaves the first that have 2^24 rows together. */
+static int limit_ranges(judge *j)
+{
+    const uint64_t most = UINT64_C(1) << 24;
+    const kr_sink sink = {.struct_size = sizeof sink, .result = KR_RESULT_COUNT, .out = j->out};
+    uint64_t *counts = malloc(j->probes.count * sizeof *counts), rows = 0, n = 0;
+    kr_error err = {0};
+    kr_status status = counts ? kr_index_lookup(j->at[0], &j->probes, &sink, NULL, &err) : KR_ERR_HOST_MEMORY;
+    if (status == KR_OK)
+        status = kr_memory_copy(j->device, counts, j->out, j->probes.count * sizeof *counts, NULL, &err);
+    while (status == KR_OK && n < j->probes.count && (!n || rows + counts[n] <= most))
+        rows += counts[n++];
+    j->probes.count = n;
+    free(counts);
+    return failed(status, &err, "counts of ranges");
 }
 
 /* All candidates that can be built of the whole column and that are not much slower than the best, in turn.
@@ -144,6 +162,8 @@ static int measure(judge *j, const options *o, const kr_advice *advice, const co
         if (kr_index_create(j->device, c.spec, &keys->view, NULL, NULL, &j->at[j->n], NULL) == KR_OK)
             ++j->n;
     }
+    if (!j->n || (o->ranges && limit_ranges(j)))
+        return 1;
     for (uint64_t p = 0; p < o->passes; ++p)
         for (uint32_t i = 0; i < j->n; ++i) {
             if (p >= 2 && j->least[i] > 3 * best)

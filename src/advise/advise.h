@@ -64,7 +64,7 @@ struct kr_advise_subject {
     int is_host;   /* the device is a CPU, whose memory is that of the caller */
     uint64_t rows; /* that are not NULL */
     uint32_t operations;
-    uint64_t lookups;         /* of a pass over all rows */
+    uint64_t lookups[2];      /* points, ranges or scans of a pass over all rows */
     uint64_t updated_rows;    /* of an update; 0: none is asked for */
     double updates_of_lookup; /* calls of update for each lookup */
 };

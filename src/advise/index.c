@@ -65,6 +65,8 @@ static kr_status settle(kr_advise_subject *s, kr_advise_trial *t, kr_error *err)
     if (status != KR_OK)
         return status;
     const kr_advise_ask *points = &w->asks[KR_ADVISE_POINTS], *ranges = &w->asks[KR_ADVISE_RANGES];
+    if (ranges->is_cut) /* with more rows a range has more, and no more ranges are left */
+        s->lookups[1] = ranges->n;
     w->facts.batch = points->n ? points->batch : ranges->batch;
     w->facts.hit_percent = points->n ? 100.0 * (double)points->hits / (double)points->n : 0;
     w->facts.range_hits = ranges->n ? (double)ranges->found / (double)ranges->n : 0;
@@ -305,7 +307,8 @@ static kr_status measure(kr_advise_lookups *w, double begin, kr_advice *advice, 
     w->now = &w->whole;
     w->s.rows = w->whole.valid;
     w->s.operations = o->operations;
-    w->s.lookups = kr_advise_lookups_of(w);
+    w->s.lookups[0] = o->operations & KR_CAN_POINT ? kr_advise_lookups_of(w) : 0;
+    w->s.lookups[1] = o->operations & KR_CAN_RANGE ? kr_advise_lookups_of(w) : 0;
     kr_advise_plan plan = {.subject = &w->s,
                            .trials = advice->trials,
                            .begin = begin,

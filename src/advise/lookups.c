@@ -381,6 +381,7 @@ static kr_status count(kr_advise_lookups *w, kr_index *index, int which, kr_erro
     }
     if (status != KR_OK)
         return status;
+    ask->is_cut = n < ask->n;
     ask->n = n;
     ask->batch = ask->batch < n ? ask->batch : n;
     return KR_OK;

@@ -17,6 +17,7 @@ typedef struct kr_advise_ask {
     uint64_t n_sums;  /* the first of them, whose row ids are added up to compare */
     uint64_t batch;
     uint64_t found, hits;       /* rows of all; lookups with rows */
+    int is_cut;                 /* ranges with too many rows were left out */
     kr_advise_values bounds[2]; /* of points the first only */
 } kr_advise_ask;
 

@@ -86,11 +86,17 @@ static uint64_t scaled(const kr_advise_plan *p, uint64_t nbytes)
     return (uint64_t)((double)nbytes * (double)p->subject->rows / (double)(p->rows ? p->rows : 1));
 }
 
+/* Of a pass over all rows. */
+static double pass_seconds(const kr_advise_subject *s, const kr_advise_trial *t)
+{
+    return t->lookup[0] * (double)s->lookups[0] + t->lookup[1] * (double)s->lookups[1];
+}
+
 /* About how long the candidate takes in a round of so many rows; 0: nobody knows. */
 static double predict(const kr_advise_plan *p, const kr_advise_trial *t, uint64_t rows)
 {
     const double times = t->rows ? (double)rows / (double)t->rows : 0;
-    const double asked = 2 * (PASSES_LEAST + 2) * t->cost * (double)p->subject->lookups;
+    const double asked = 2 * (PASSES_LEAST + 2) * pass_seconds(p->subject, t);
     return times > 0 ? growth * times * (t->build + PASSES_LEAST * t->update) + asked : 0;
 }
 
@@ -161,7 +167,7 @@ static kr_status build(kr_advise_plan *p, kr_advise_trial *t, kr_error *err)
 /* 1: few lookups show that it is much slower than another one. */
 static int is_slow(kr_advise_plan *p, kr_advise_trial *t)
 {
-    const double pilot = t->lookup[0] + t->lookup[1], all = pilot * (double)p->subject->lookups;
+    const double pilot = t->lookup[0] + t->lookup[1], all = pass_seconds(p->subject, t);
     const double times = p->best_pilot > 0 ? pilot / p->best_pilot : 0;
     if (p->best_pilot <= 0 || pilot < p->best_pilot)
         p->best_pilot = pilot;

@@ -289,7 +289,7 @@ static kr_status measure(tables *w, const kr_column *columns, const kr_advise_op
         return status;
     w->s.rows = columns[0].count;
     w->s.operations = KR_CAN_SCAN;
-    w->s.lookups = w->n_conditions;
+    w->s.lookups[0] = w->n_conditions;
     kr_advise_plan plan = {.subject = &w->s,
                            .trials = advice->trials,
                            .begin = begin,
