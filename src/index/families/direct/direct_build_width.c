@@ -133,7 +133,7 @@ direct_index KR_W(direct_make)(kr_work *w, const kr_spec *spec, const kr_sorted 
     direct_index made = {.spec = *spec};
     direct_params p = measure(w, spec, sorted, before);
     p.view.rows = sorted->rows.data;
-    p.view.first_row = sorted->first_row;
+    p.view.first_row = sorted->rows.data ? 0 : sorted->first_row;
     if (sorted->n && kr_work_goes_on(w)) {
         fill(w, &p, is_unique);
         kr_work_give(w, p.keys);
