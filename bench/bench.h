@@ -209,6 +209,10 @@ int kr_baseline_unordered_map(kr_baseline_map *job, char *text, size_t text_nbyt
 int kr_baseline_flat_hash_map(kr_baseline_map *job, char *text, size_t text_nbytes);
 int kr_baseline_btree_map(kr_baseline_map *job, char *text, size_t text_nbytes);
 
+/** A table with a row for each value from the lowest key to the highest: a plain gather. Nonzero on failure,
+ * with one line in `text`. */
+int kr_baseline_gather(kr_baseline_map *job, char *text, size_t text_nbytes);
+
 /**
  * Runs CUB's radix sort of (key, u32 row) pairs `runs` times, with all memory allocated beforehand; the
  * seconds by the GPU's own clock go to `seconds`. `device_keys` is CUDA memory and stays as it is; at most
@@ -233,6 +237,10 @@ typedef struct kr_baseline_batch {
     uint64_t footprint_nbytes; /**< output: device memory that the lookups read */
     char setting[48];          /**< output: what was chosen for this batch, or "" */
 } kr_baseline_batch;
+
+/** A table with a row for each value, of distinct keys; an answer is the key's row or KR_NO_ROW. Nonzero on
+ * failure, with one line in `text`. Only in builds with CUDA. */
+int kr_baseline_gather_cuda(kr_baseline_batch *batch, char *text, size_t text_nbytes);
 
 /** thrust::lower_bound over the sorted keys; an answer is a position. Nonzero on failure, with one line in
  * `text`. Only in builds with KEYRAY_PEERS, as it takes long to compile. */

@@ -69,6 +69,16 @@ static int is_row(const rivals *r, uint64_t i)
     return r->answers[i] == (exists ? data->sorted_rows[at] : KR_NO_ROW);
 }
 
+/* A plain gather has a row for each value, so keys must be about as close together as where such tables are
+ * made. */
+enum { GATHER_VALUES_MOST = 64 };
+
+static int gathers(const bench_data *data)
+{
+    const uint64_t span = key_at(data, data->sorted, data->n_keys - 1) - key_at(data, data->sorted, 0);
+    return span / GATHER_VALUES_MOST < data->n_keys;
+}
+
 static int check(const rivals *r, const char *name, int (*is_right)(const rivals *, uint64_t))
 {
     for (uint64_t i = 0; i < r->count; ++i)
@@ -89,6 +99,7 @@ static const struct {
     {"absl::flat_hash_map", kr_baseline_flat_hash_map},
     {"absl::btree_map", kr_baseline_btree_map},
 #endif
+    {"a plain gather", kr_baseline_gather},
 };
 
 /* Maps are built and searched; the time of one or the other is compared. */
@@ -101,6 +112,8 @@ static int cpu_maps(rivals *r, bench_row *row)
     int code = DONE;
     for (size_t m = 0; m < sizeof maps / sizeof maps[0] && !code; ++m) {
         char text[256];
+        if (maps[m].run == kr_baseline_gather && !gathers(data))
+            continue;
         kr_baseline_map job = {.keys = data->host[COLUMN_KEYS],
                                .probes = (const char *)data->host[COLUMN_LOWER] + r->first * (bits / 8),
                                .n = data->n_keys,
@@ -125,12 +138,7 @@ static int cpu_maps(rivals *r, bench_row *row)
 
 /* ---- On a GPU ------------------------------------------------------------------------------ */
 
-#if defined(KR_WITH_PEERS)
-static int is_position(const rivals *r, uint64_t i)
-{
-    return r->answers[i] == r->positions[i];
-}
-
+#if defined(KR_WITH_CUDA)
 static int on_gpu(rivals *r, const char *name, int (*run)(kr_baseline_batch *, char *, size_t),
                   int (*is_right)(const rivals *, uint64_t), bench_row *row)
 {
@@ -156,10 +164,14 @@ static int on_gpu(rivals *r, const char *name, int (*run)(kr_baseline_batch *, c
     return DONE;
 }
 
-static int gpu_lookups(rivals *r, bench_row *row)
+#if defined(KR_WITH_PEERS)
+static int is_position(const rivals *r, uint64_t i)
 {
-    if (!r->data->device)
-        return tool_fail(USAGE, "--baseline on a GPU reads columns in device memory; leave out --host");
+    return r->answers[i] == r->positions[i];
+}
+
+static int peer_lookups(rivals *r, bench_row *row)
+{
     int code = on_gpu(r, "thrust::lower_bound", kr_baseline_thrust, is_position, row);
     if (!code && r->data->multiplicity != 1)
         return tool_fail(USAGE,
@@ -171,6 +183,24 @@ static int gpu_lookups(rivals *r, bench_row *row)
         code = on_gpu(r, "cuco::static_map at its best", kr_baseline_static_map_best, is_row, row);
     return code;
 }
+#else
+static int peer_lookups(rivals *r, bench_row *row)
+{
+    (void)r;
+    (void)row;
+    return DONE;
+}
+#endif
+
+static int gpu_lookups(rivals *r, bench_row *row)
+{
+    if (!r->data->device)
+        return tool_fail(USAGE, "--baseline on a GPU reads columns in device memory; leave out --host");
+    const int code = peer_lookups(r, row);
+    return !code && r->data->multiplicity == 1 && gathers(r->data)
+               ? on_gpu(r, "a plain gather", kr_baseline_gather_cuda, is_row, row)
+               : code;
+}
 
 #else
 static int gpu_lookups(rivals *r, bench_row *row)
@@ -179,7 +209,6 @@ static int gpu_lookups(rivals *r, bench_row *row)
     (void)row;
     return DONE;
 }
-
 #endif
 
 #if defined(KR_WITH_CUDA)

@@ -571,6 +571,7 @@ const command command_bench = {
     "of a group loads the i-th entry after a random position. On a CPU, one thread runs all lanes of "
     "a group.\n"
     "The rivals of --baseline on a CPU run on one thread. Their answers are checked, too. The time "
-    "that a map takes for its inserts is printed with its rate.",
+    "that a map takes for its inserts is printed with its rate. Where at least one in 64 values is a "
+    "key, a plain gather is a rival on every device: a table with a row for each value.",
     instead,
 };

@@ -269,7 +269,7 @@ typedef struct bench_row {
     uint64_t per_run;  /* lookups, pairs or changed rows of one run */
     facts work;        /* of all probes, counted for kinds that cast rays */
     char checked[192]; /* what was compared before anything was timed */
-    bench_baseline baselines[4];
+    bench_baseline baselines[5];
     uint32_t n_baselines;
     double one_thread_rate; /* --scaling: the same with one thread, else 0 */
 } bench_row;
