@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 static const command *const commands[] = {
-    &command_info,  &command_kinds,  &command_explain, &command_advise, &command_gen,   &command_lookup,
-    &command_range, &command_update, &command_join,    &command_scan,   &command_index, &command_bench,
-    &command_report,
+    &command_info,   &command_kinds, &command_explain, &command_advise, &command_gen,
+    &command_lookup, &command_range, &command_update,  &command_join,   &command_scan,
+    &command_index,  &command_bench, &command_report,
 };
 
 /* Of a newcomer: it answers on the terminal. */

@@ -62,7 +62,6 @@
 #define kr_copy_bytes(to, from, nbytes) memcpy((to), (from), (nbytes))
 /* For data read or written once: it should not evict other data from the caches. */
 #define kr_load_once(pointer) __ldcs(pointer)
-#define kr_prefetch_once(pointer) ((void)(pointer))
 #define kr_store_once(pointer, x) __stcs((pointer), (x))
 
 KR_BODY uint32_t kr_clz32(uint32_t x)
@@ -146,12 +145,13 @@ KR_BODY float kr_bits_f32(uint32_t bits)
 #else
 
 #define kr_load(pointer) (*(pointer))
-#define kr_prefetch(pointer) __builtin_prefetch((pointer), 0, 3)
+/* To the second-level cache: a core waits for few lines of its first-level cache at a time (24 of Zen 4), for
+ * more of the second. */
+#define kr_prefetch(pointer) __builtin_prefetch((pointer), 0, 2)
 #define kr_prefetch_write(pointer) __builtin_prefetch((pointer), 1, 3)
 #define kr_load_pair(pointer, pair) ((pair)[0] = (pointer)[0], (pair)[1] = (pointer)[1])
 #define kr_copy_bytes(to, from, nbytes) __builtin_memcpy((to), (from), (nbytes))
 #define kr_load_once(pointer) (*(pointer))
-#define kr_prefetch_once(pointer) __builtin_prefetch((pointer), 0, 0)
 #define kr_store_once(pointer, x) (*(pointer) = (x))
 
 KR_BODY uint32_t kr_clz32(uint32_t x)

@@ -248,12 +248,4 @@ KR_BODY void kr_node_prefetch_entries(const kr_entries *entries, int aos, uint64
     kr_node_prefetch_run(kr_entry(entries, aos, slot), n * ((uint32_t)sizeof(kr_key) + (aos ? 4 : 0)));
 }
 
-/* The same for entries of a leaf, which should not evict the nodes above it. */
-KR_BODY void kr_node_prefetch_leaf(const kr_entries *entries, int aos, uint64_t slot, uint32_t n)
-{
-    const char *first = (const char *)kr_entry(entries, aos, slot);
-    for (uint32_t at = 0; at < n * ((uint32_t)sizeof(kr_key) + (aos ? 4 : 0)); at += 64)
-        kr_prefetch_once(first + at);
-}
-
 #endif

@@ -60,13 +60,11 @@ KR_BODY int direct_point_aim(const direct_find_params *p, uint64_t i, direct_spo
 /* The ordinal of a bit's key, if it has one. */
 KR_BODY uint32_t direct_point_find(const direct_view *v, direct_spot spot, uint32_t *has)
 {
-    uint64_t words[4];
     if (v->is_full) {
         *has = 1;
         return spot.block * DIRECT_VALUES + spot.bit;
     }
-    direct_load_block(v, spot.block, words);
-    return direct_look(words, spot.bit, has);
+    return direct_look_at(v, spot.block, spot.bit, has);
 }
 
 typedef struct direct_point_state {
@@ -105,32 +103,73 @@ KR_BODY void direct_point_end(const direct_find_params *p, uint64_t i, direct_po
 }
 
 /* On a CPU (direct_flight.h). */
-KR_BODY void direct_point_fly(const direct_find_params *p, uint64_t first, uint32_t n, direct_flight *f)
+KR_BODY void direct_point_take_off(const direct_find_params *p, uint64_t first, uint32_t n, direct_flight *f)
 {
     const direct_view *v = &p->view;
-    const int wants_row = p->put.what == KR_PUT_ROW;
     kr_code_load_several(p->batch.lower_type, p->batch.lower, first, n, f->values);
     direct_fly_values(v, n, f);
     direct_fly_nulls(&p->batch, first, n, f);
-    direct_fly_ordinals(v, n, f);
-    if (v->starts && p->put.what != KR_PUT_FLAG)
-        direct_fly_starts(v, n, f);
-    if (wants_row && v->rows)
-        direct_fly_ahead(v->rows, n, f);
-    if (wants_row && !p->put.order)
-        direct_fly_rows(v, (uint32_t *)p->put.out + first, n, f);
+    if (!v->is_full)
+        direct_fly_to_blocks(v, n, f);
+}
+
+/* `next`: what is read next by ordinals, or NULL. */
+KR_BODY void direct_point_look(const direct_find_params *p, uint32_t n, const uint32_t *next,
+                               direct_flight *f)
+{
+    direct_fly_ordinals(&p->view, n, f);
+    if (next)
+        direct_fly_ahead(next, n, f);
+}
+
+KR_BODY void direct_point_land(const direct_find_params *p, uint64_t first, uint32_t n,
+                               const direct_flight *f)
+{
+    if (p->put.what == KR_PUT_ROW && !p->put.order)
+        direct_fly_rows(&p->view, (uint32_t *)p->put.out + first, n, f);
     else
         for (uint32_t j = 0; j < n; ++j)
             direct_put(p, first + j, f->at[j], f->end[j]);
 }
 
+KR_BODY uint32_t direct_flight_n(uint64_t first, uint64_t end)
+{
+    return end - first < DIRECT_FLIGHT ? (uint32_t)(end - first) : DIRECT_FLIGHT;
+}
+
+/* Turn t begins group t, and does the next thing with those before it. */
+KR_BODY void direct_point_fly(const direct_find_params *p, uint64_t first, uint64_t end)
+{
+    const direct_view *v = &p->view;
+    const uint32_t *starts = p->put.what != KR_PUT_FLAG ? v->starts : NULL,
+                   *rows = p->put.what == KR_PUT_ROW ? v->rows : NULL;
+    const uint64_t n_groups = (end - first + DIRECT_FLIGHT - 1) / DIRECT_FLIGHT, last = starts ? 3 : 2;
+    direct_flight flights[DIRECT_FLIGHTS];
+    for (uint64_t t = 0; t < n_groups + last; ++t)
+        for (uint64_t turn = 0; turn <= last && turn <= t; ++turn) {
+            const uint64_t at = first + (t - turn) * DIRECT_FLIGHT;
+            direct_flight *f = &flights[(t - turn) % DIRECT_FLIGHTS];
+            if (at >= end)
+                continue;
+            if (turn == 0)
+                direct_point_take_off(p, at, direct_flight_n(at, end), f);
+            else if (turn == last)
+                direct_point_land(p, at, direct_flight_n(at, end), f);
+            else if (turn == 1)
+                direct_point_look(p, direct_flight_n(at, end), starts ? starts : rows, f);
+            else {
+                direct_fly_starts(v, direct_flight_n(at, end), f);
+                if (rows)
+                    direct_fly_ahead(rows, direct_flight_n(at, end), f);
+            }
+        }
+}
+
 KR_BODY void direct_point_run(const direct_find_params *p, uint64_t first, uint64_t end)
 {
-    direct_flight flight;
-    for (; first < end && p->view.n; first += DIRECT_FLIGHT)
-        direct_point_fly(p, first, end - first < DIRECT_FLIGHT ? (uint32_t)(end - first) : DIRECT_FLIGHT,
-                         &flight);
-    for (; first < end; ++first)
+    if (p->view.n)
+        direct_point_fly(p, first, end);
+    for (; !p->view.n && first < end; ++first)
         direct_put(p, first, 0, 0);
 }
 KR_PROBE_OR_RUN_PROGRAM(direct_point, direct_find_params, direct_point_state, direct_point_begin,

@@ -1,6 +1,7 @@
-/* Points on a CPU: 64 probes go through side by side, step by step. Each step is a loop over all of them,
- * which the compiler makes vectors of where it can, and asks for what the next step reads. Where the values
- * from the lowest key to the highest all have keys, a key's value is its ordinal, and no block is read. */
+/* Points on a CPU: 32 probes go through side by side, step by step. Each step is a loop over all of them,
+ * which the compiler makes vectors of where it can, and asks for what the next step reads. While that is on
+ * its way, the groups before take their steps. Where the values from the lowest key to the highest all have
+ * keys, a key's value is its ordinal, and no block is read. */
 #ifndef KEYRAY_INDEX_FAMILIES_DIRECT_DIRECT_FLIGHT_H
 #define KEYRAY_INDEX_FAMILIES_DIRECT_DIRECT_FLIGHT_H
 
@@ -8,7 +9,7 @@
 #include "index/families/direct/direct_bits.h"
 #include "index/families/direct/direct_find_params.h"
 
-enum { DIRECT_FLIGHT = 64 };
+enum { DIRECT_FLIGHT = 32, DIRECT_FLIGHTS = 4 };
 
 typedef struct direct_flight {
     kr_key values[DIRECT_FLIGHT]; /* 0 where no key can have the code */
@@ -54,7 +55,7 @@ KR_BODY uint32_t direct_look_in(const uint32_t *block, uint32_t bit, uint32_t *h
     return block[0] - kr_popcount32(block[0]) + before + kr_popcount64(word & (((uint64_t)1 << in) - 1));
 }
 
-KR_BODY void direct_fly_blocks(const direct_view *v, uint32_t n, direct_flight *f)
+KR_BODY void direct_fly_to_blocks(const direct_view *v, uint32_t n, direct_flight *f)
 {
     for (uint32_t j = 0; j < n; ++j) {
         const direct_spot spot = direct_spot_of(f->values[j]);
@@ -63,20 +64,17 @@ KR_BODY void direct_fly_blocks(const direct_view *v, uint32_t n, direct_flight *
     }
     for (uint32_t j = 0; j < n; ++j)
         kr_prefetch(direct_block_at(v, f->blocks[j]));
-    for (uint32_t j = 0; j < n; ++j) {
-        uint32_t has;
-        f->at[j] = direct_look_in(direct_block_at(v, f->blocks[j]), f->bits[j], &has);
-        f->hits[j] &= has;
-    }
 }
 
 KR_BODY void direct_fly_ordinals(const direct_view *v, uint32_t n, direct_flight *f)
 {
-    if (v->is_full)
-        for (uint32_t j = 0; j < n; ++j)
-            f->at[j] = (uint32_t)f->values[j];
-    else
-        direct_fly_blocks(v, n, f);
+    for (uint32_t j = 0; j < n && v->is_full; ++j)
+        f->at[j] = (uint32_t)f->values[j];
+    for (uint32_t j = 0; j < n && !v->is_full; ++j) {
+        uint32_t has;
+        f->at[j] = direct_look_in(direct_block_at(v, f->blocks[j]), f->bits[j], &has);
+        f->hits[j] &= has;
+    }
     for (uint32_t j = 0; j < n; ++j) {
         f->at[j] &= 0 - f->hits[j];
         f->end[j] = f->at[j] + f->hits[j];
@@ -94,7 +92,6 @@ KR_BODY void direct_fly_ahead(const uint32_t *next, uint32_t n, const direct_fli
 /* starts[0] is 0. */
 KR_BODY void direct_fly_starts(const direct_view *v, uint32_t n, direct_flight *f)
 {
-    direct_fly_ahead(v->starts, n, f);
     for (uint32_t j = 0; j < n; ++j) {
         f->end[j] = kr_load(v->starts + f->end[j]);
         f->at[j] = kr_load(v->starts + f->at[j]);

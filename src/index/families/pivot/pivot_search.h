@@ -91,7 +91,7 @@ KR_BODY int pivot_down(const pivot_params *p, uint32_t k, kr_pin pin, kr_group g
     if (s->left * leaf > PIVOT_AT_ONCE && s->left > 1)
         kr_prefetch(kr_entry(&p->entries, (int)p->entries.layout, s->at + s->left / 2 * leaf - 1));
     else
-        kr_node_prefetch_leaf(&p->entries, (int)p->entries.layout, s->at, leaf);
+        kr_node_prefetch_entries(&p->entries, (int)p->entries.layout, s->at, leaf);
     return 1;
 }
 

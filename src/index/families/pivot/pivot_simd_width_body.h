@@ -35,16 +35,16 @@ KR_BODY void pivot_round(const pivot_params *p, uint32_t k, uint32_t r, int few,
                                  n_keys * (uint32_t)sizeof(kr_key));
             return;
         }
-        kr_node_prefetch_leaf(&p->entries, aos, (uint64_t)s->at * leaf, leaf);
+        kr_node_prefetch_entries(&p->entries, aos, (uint64_t)s->at * leaf, leaf);
         for (uint32_t j = 0; j < leaf && few && fetches; j += 16)
-            kr_prefetch_once((const uint32_t *)p->entries.rows + s->at * leaf + j);
+            kr_prefetch((const uint32_t *)p->entries.rows + s->at * leaf + j);
         return;
     }
     const uint32_t slot = s->at * leaf, room = p->entries.n - slot;
     s->at = slot + (room >= leaf ? kr_node_entries_rank(&p->entries, aos, slot, leaf, s->lower)
                                  : kr_node_entries_rank(&p->entries, aos, slot, room, s->lower));
     if (fetches && !few)
-        kr_prefetch_once((const uint32_t *)p->entries.rows + s->at);
+        kr_prefetch((const uint32_t *)p->entries.rows + s->at);
 }
 
 KR_BODY void pivot_arrive(const pivot_params *p, uint64_t i, pivot_descent *s)
@@ -126,7 +126,7 @@ KR_BODY void pivot_find_first(const pivot_params *p, uint32_t k, uint64_t i)
         at = at * k + kr_node_rank(pivot_slot(p, p->shape.starts[left] + at * (k - 1)), k - 1, lower);
     if (!KR_ON_CUDA && !p->entries.layout && p->entries.rows) /* so that a CPU waits for memory once */
         for (uint32_t j = 0; j < leaf; j += 16)
-            kr_prefetch_once((const uint32_t *)p->entries.rows + at * leaf + j);
+            kr_prefetch((const uint32_t *)p->entries.rows + at * leaf + j);
     const kr_ranked ranked = pivot_search_leaf(p, leaf, at * leaf, lower);
     at = at * leaf + ranked.below;
     const int any = kr_batch_load_upper(&p->batch, i, &lower, &upper);
