@@ -61,8 +61,9 @@ typedef struct kr_advise_ops {
 struct kr_advise_subject {
     const kr_advise_ops *ops;
     kr_device *device;
-    int is_host;   /* the device is a CPU, whose memory is that of the caller */
-    uint64_t rows; /* that are not NULL */
+    int is_host;    /* the device is a CPU, whose memory is that of the caller */
+    uint64_t rows;  /* that are not NULL */
+    int is_partial; /* not all are at hand */
     uint32_t operations;
     uint64_t lookups[2];      /* points, ranges or scans of a pass over all rows */
     uint64_t updated_rows;    /* of an update; 0: none is asked for */

@@ -24,6 +24,7 @@ typedef struct kr_advise_ask {
 typedef struct kr_advise_lookups {
     kr_advise_subject s;
     const kr_column *keys; /* of the caller */
+    kr_column taken;       /* of these rows, those at hand: all, but of texts whose dictionary takes long */
     const kr_advise_options *options;
     kr_texts *texts;
     kr_advise_column whole, sample;

@@ -150,12 +150,14 @@ static int is_over_cap(const kr_advise_plan *p, kr_advise_trial *t)
     return 1;
 }
 
-/* Small builds take turns of luck: the least of several counts. */
+/* The least time of a few small builds counts. The first one may also load kernels to a GPU, and a prediction
+ * for many rows would multiply that. */
 static kr_status build(kr_advise_plan *p, kr_advise_trial *t, kr_error *err)
 {
     double least = 0;
     kr_status status = KR_OK;
-    for (int i = 0; i < BUILDS && status == KR_OK && (i == 0 || least < 0.02); ++i) {
+    const int at_least = p->rows <= ONE_ROUND_ROWS ? 2 : 1;
+    for (int i = 0; i < BUILDS && status == KR_OK && (i < at_least || least < 0.02); ++i) {
         destroy(p, t);
         status = p->subject->ops->build(p->subject, 0, t, err);
         least = i == 0 || t->build < least ? t->build : least;
@@ -444,7 +446,7 @@ static kr_status refuse(const kr_advise_plan *p, kr_error *err)
 static kr_status confirm(kr_advise_plan *p, kr_error *err)
 {
     kr_advise_subject *s = p->subject;
-    while (!p->trials[0].state) {
+    while (!p->trials[0].state && !s->is_partial) {
         kr_advise_trial *t = &p->trials[0], sampled = *t;
         kr_error failed = {0};
         const double needed = growth * t->build * (double)s->rows / (double)t->rows;
