@@ -43,9 +43,9 @@ static const option_row index_rows[] = {
 };
 
 static const option_row table_rows[] = {
-    {"column", 0, 2, OPTION_NAMES, AT(columns), "[NAME=]COL,...",
+    {"column", 0, 0, OPTION_NAMES, AT(columns), "[NAME=]COL,...",
      "the columns of a table, each under its name in the file, or under NAME", 0, 0},
-    {"where", 0, 2, OPTION_TEXTS, AT(where), "CONDITION",
+    {"where", 0, 0, OPTION_TEXTS, AT(where), "CONDITION",
      "a condition, see keyray scan; given several times, each is a scan of its own", 0, 0},
     {0},
 };
