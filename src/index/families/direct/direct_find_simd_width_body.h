@@ -103,27 +103,7 @@ KR_BODY void direct_point_end(const direct_find_params *p, uint64_t i, direct_po
 }
 
 /* On a CPU (direct_flight.h). */
-KR_BODY void direct_point_take_off(const direct_find_params *p, uint64_t first, uint32_t n, direct_flight *f)
-{
-    const direct_view *v = &p->view;
-    kr_code_load_several(p->batch.lower_type, p->batch.lower, first, n, f->values);
-    direct_fly_values(v, n, f);
-    direct_fly_nulls(&p->batch, first, n, f);
-    if (!v->is_full)
-        direct_fly_to_blocks(v, n, f);
-}
-
-/* `next`: what is read next by ordinals, or NULL. */
-KR_BODY void direct_point_look(const direct_find_params *p, uint32_t n, const uint32_t *next,
-                               direct_flight *f)
-{
-    direct_fly_ordinals(&p->view, n, f);
-    if (next)
-        direct_fly_ahead(next, n, f);
-}
-
-KR_BODY void direct_point_land(const direct_find_params *p, uint64_t first, uint32_t n,
-                               const direct_flight *f)
+KR_BODY void direct_fly_put(const direct_find_params *p, uint64_t first, uint32_t n, const direct_flight *f)
 {
     if (p->put.what == KR_PUT_ROW && !p->put.order)
         direct_fly_rows(&p->view, (uint32_t *)p->put.out + first, n, f);
@@ -132,37 +112,33 @@ KR_BODY void direct_point_land(const direct_find_params *p, uint64_t first, uint
             direct_put(p, first + j, f->at[j], f->end[j]);
 }
 
-KR_BODY uint32_t direct_flight_n(uint64_t first, uint64_t end)
+KR_BODY uint32_t direct_fly_n(uint64_t first, uint64_t end)
 {
-    return end - first < DIRECT_FLIGHT ? (uint32_t)(end - first) : DIRECT_FLIGHT;
+    return end - first < DIRECT_GROUP ? (uint32_t)(end - first) : DIRECT_GROUP;
 }
 
 /* Turn t begins group t, and does the next thing with those before it. */
 KR_BODY void direct_point_fly(const direct_find_params *p, uint64_t first, uint64_t end)
 {
     const direct_view *v = &p->view;
-    const uint32_t *starts = p->put.what != KR_PUT_FLAG ? v->starts : NULL,
-                   *rows = p->put.what == KR_PUT_ROW ? v->rows : NULL;
-    const uint64_t n_groups = (end - first + DIRECT_FLIGHT - 1) / DIRECT_FLIGHT, last = starts ? 3 : 2;
-    direct_flight flights[DIRECT_FLIGHTS];
-    for (uint64_t t = 0; t < n_groups + last; ++t)
-        for (uint64_t turn = 0; turn <= last && turn <= t; ++turn) {
-            const uint64_t at = first + (t - turn) * DIRECT_FLIGHT;
-            direct_flight *f = &flights[(t - turn) % DIRECT_FLIGHTS];
-            if (at >= end)
-                continue;
-            if (turn == 0)
-                direct_point_take_off(p, at, direct_flight_n(at, end), f);
-            else if (turn == last)
-                direct_point_land(p, at, direct_flight_n(at, end), f);
-            else if (turn == 1)
-                direct_point_look(p, direct_flight_n(at, end), starts ? starts : rows, f);
-            else {
-                direct_fly_starts(v, direct_flight_n(at, end), f);
-                if (rows)
-                    direct_fly_ahead(rows, direct_flight_n(at, end), f);
-            }
-        }
+    const int reads_starts = v->starts && p->put.what != KR_PUT_FLAG;
+    const uint32_t *rows = p->put.what == KR_PUT_ROW ? v->rows : NULL,
+                   *next = reads_starts ? v->starts : rows;
+    const uint64_t n_groups = (end - first + DIRECT_GROUP - 1) / DIRECT_GROUP, last = reads_starts ? 3 : 2;
+    direct_flight flights[DIRECT_GROUPS];
+    for (uint64_t t = 0; t < n_groups + last; ++t) {
+        const uint64_t at = first + t * DIRECT_GROUP;
+        if (t < n_groups)
+            direct_fly_aim(p, at, direct_fly_n(at, end), &flights[t % DIRECT_GROUPS]);
+        if (t >= 1 && t - 1 < n_groups)
+            direct_fly_look(v, direct_fly_n(at - DIRECT_GROUP, end), next, &flights[(t - 1) % DIRECT_GROUPS]);
+        if (reads_starts && t >= 2 && t - 2 < n_groups)
+            direct_fly_starts(v, direct_fly_n(at - 2 * DIRECT_GROUP, end), rows,
+                              &flights[(t - 2) % DIRECT_GROUPS]);
+        if (t >= last)
+            direct_fly_put(p, at - last * DIRECT_GROUP, direct_fly_n(at - last * DIRECT_GROUP, end),
+                           &flights[(t - last) % DIRECT_GROUPS]);
+    }
 }
 
 KR_BODY void direct_point_run(const direct_find_params *p, uint64_t first, uint64_t end)
