@@ -15,6 +15,11 @@ enum { CPU_PART_BITS = 15, CPU_PARTS_BITS = 11, GPU_PARTS_BITS = 8, GPU_PARTS_FR
 /* Rows whose bits are set first, so that most keys that repeat are noticed before any row is moved. */
 enum { FIRST_ROWS = 1 << 16 };
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static uint32_t bits_of(uint64_t x)
 {
     uint32_t bits = 0;
@@ -68,7 +73,7 @@ static int look_at_first(kr_work *w, const direct_scatter_params *all, uint64_t 
     return repeats;
 }
 
-/* Rows of a part become neighbours. */
+/* Rows of a part become neighbours. What the spots lay in before is room for row ids. */
 static void part(kr_work *w, direct_scatter_params *p)
 {
     kr_sort sort = parts_sort(w->device, p->n, p->view.n_blocks);
@@ -81,7 +86,7 @@ static void part(kr_work *w, direct_scatter_params *p)
     sort.rows_in = p->row_ids;
     sort.rows_out = rows;
     kr_work_sort(w, &sort);
-    kr_work_give(w, p->spots);
+    p->view.rows = p->spots;
     p->spots = spots;
     p->row_ids = rows;
     p->part_bits = sort.first_bit;
@@ -96,7 +101,8 @@ static void place(kr_work *w, direct_scatter_params *p)
     kr_work_sum(w, p->counts, n_counts);
     kr_work_run(w, &KR_W(direct_put_ranks), p, v->n_blocks);
     kr_work_give(w, p->counts);
-    v->rows = kr_work_take(w, p->n * sizeof *v->rows, "row ids");
+    if (!v->rows)
+        v->rows = kr_work_take(w, p->n * sizeof *v->rows, "row ids");
     kr_work_run(w, &KR_W(direct_place), p, p->n);
     v->n_keys = (uint32_t)p->n;
 }
@@ -143,9 +149,10 @@ uint64_t KR_W(direct_scatter_estimate)(const kr_shape *shape, uint64_t n_blocks)
         n_blocks = DIRECT_SPOT_BLOCKS_MOST;
     kr_sort sort = parts_sort(shape->device, n, n_blocks);
     sort.rows_in = shape->has_validity || shape->has_row_ids ? &given : NULL;
-    const uint64_t ranks =
-        (n_blocks + 1) * sizeof(uint64_t) + kr_device_scan_temp(shape->device, n_blocks + 1);
-    const uint64_t parted = sort.end_bit ? 2 * ids : ids, placed = parted + (ranks > ids ? ranks : ids),
-                   moved = sort.end_bit ? 3 * ids + kr_device_sort_temp(shape->device, &sort) : 0;
-    return n_blocks * DIRECT_BLOCK_NBYTES + counter + (moved > placed ? moved : placed);
+    const uint64_t bits = n_blocks * DIRECT_BLOCK_NBYTES + counter,
+                   ranks =
+                       (n_blocks + 1) * sizeof(uint64_t) + kr_device_scan_temp(shape->device, n_blocks + 1);
+    if (!sort.end_bit)
+        return bits + ids + larger(ranks, ids);
+    return bits + 3 * ids + larger(ranks, kr_device_sort_temp(shape->device, &sort));
 }
