@@ -8,9 +8,15 @@ KR_PROGRAM_DECLARE(direct_put_ranks);
 KR_PROGRAM_DECLARE(direct_place);
 
 /* Rows are moved once so that those of neighbouring bits are neighbours, in parts that fit a cache: on a CPU
- * that of a core, of about 2^15 rows; on a GPU, whose cache holds smaller columns as a whole, in about as
- * many as a pass of its sort makes. */
-enum { CPU_PART_BITS = 15, CPU_PARTS_BITS = 11, GPU_PARTS_BITS = 8, GPU_PARTS_FROM_BITS = 22 };
+ * that of a core, of about 2^15 rows, where the row ids of all do not; on a GPU, whose cache holds smaller
+ * columns as a whole, in about as many as a pass of its sort makes. */
+enum {
+    CPU_PARTS_FROM_BITS = 18,
+    CPU_PART_BITS = 15,
+    CPU_PARTS_BITS = 11,
+    GPU_PARTS_BITS = 8,
+    GPU_PARTS_FROM_BITS = 22
+};
 
 /* Rows whose bits are set first, so that most keys that repeat are noticed before any row is moved. */
 enum { FIRST_ROWS = 1 << 16 };
@@ -34,7 +40,7 @@ static uint32_t parts_bits(const kr_device *device, uint64_t n)
     const uint32_t bits = n ? bits_of(n - 1) : 0;
     if (!device->ops->is_host)
         return bits > GPU_PARTS_FROM_BITS ? GPU_PARTS_BITS : 0;
-    return bits <= CPU_PART_BITS                   ? 0
+    return bits <= CPU_PARTS_FROM_BITS             ? 0
            : bits - CPU_PART_BITS < CPU_PARTS_BITS ? bits - CPU_PART_BITS
                                                    : CPU_PARTS_BITS;
 }
