@@ -27,7 +27,10 @@ typedef struct kr_join_options {
     size_t struct_size; /**< sizeof(kr_join_options) */
     kr_join_type type;  /**< 0: inner */
 
-    /** AUTO merges what ascends, or indexes the cheaper side by rule; ON indexes the left, OFF the right. */
+    /**
+     * AUTO merges what ascends, or indexes the cheaper side by rule; ON indexes the left, OFF the right. With
+     * "best" a side that may be indexed is looked at: keys that are close together are addressed (`dense`).
+     */
     kr_join_inverse inverse;
     uint32_t unordered; /**< 1: pairs in any order, which saves a sort if the left side was indexed */
     uint32_t reserved;  /**< 0 */
@@ -80,6 +83,10 @@ typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, 
  * without a validity bitmap. One pass over each side finds out; it ends at the first row that is below the
  * one before. A right side in no order, or with a validity bitmap, is sorted and merged where it would have
  * been indexed. Merged pairs come out sorted, unordered ones, too.
+ *
+ * Semi and anti joins make no index of a side whose values are close together, with "best" either side, with
+ * "dense" the right one: right values become bits, and each left row reads one (kr_join_info.indexed is
+ * "right"; footprint_nbytes are the bits). Not with `inverse` ON.
  *
  * Memory:  a merge takes at most 8 bytes per left row beside the result, and what a build of kind `array`
  *          takes if the right side is sorted.
@@ -300,7 +307,8 @@ KR_API void kr_join_destroy(kr_join *join);
 /**
  * Says which side kr_join_create would index for sides of so many rows, and what the rule counts for either:
  * fills spec, device, indexed, cost_left and cost_right of *info; the others become 0. Reads no column, so
- * `indexed` is the side that is indexed unless the sides are merged.
+ * `indexed` is the side that is indexed unless the sides are merged or "best" takes another kind once it has
+ * looked at them: ask with the spec that kr_index_explain gives for a column.
  *
  * Errors:  KR_ERR_SPEC, KR_ERR_ARGUMENT, KR_ERR_UNSUPPORTED.
  *

@@ -1,7 +1,7 @@
-/* Points on a CPU: probes go through in groups. While a group's blocks are on their way, those of the group before
- * are looked at, and the row ids of the one before that are read. Each step is a loop over a group without branches
- * on a probe, which the compiler makes vectors of where it can. Where the values from the lowest key to the highest
- * all have keys, a key's value is its ordinal, and no block is read. */
+/* Points on a CPU: probes go through in groups. While a group's blocks are on their way, those of the group
+ * before are looked at, and the row ids of the one before that are read. Each step is a loop over a group
+ * without branches on a probe, which the compiler makes vectors of where it can. Where the values from the
+ * lowest key to the highest all have keys, a key's value is its ordinal, and no block is read. */
 #ifndef KEYRAY_INDEX_FAMILIES_DIRECT_DIRECT_FLIGHT_H
 #define KEYRAY_INDEX_FAMILIES_DIRECT_DIRECT_FLIGHT_H
 
