@@ -419,7 +419,7 @@ def topics(keyray, _, __):
     for command in COMMANDS:
         helps = run(f"{command} --help")
         assert helps == run(f"help {command}") and "FILE.tbl:POSITION" not in helps and "midnight in UTC" not in words(helps), helps
-        takes_columns = command in ("explain", "advise", "gen", "lookup", "range", "update", "join", "scan", "index")
+        takes_columns = command in ("explain", "advise", "gen", "lookup", "range", "update", "join", "scan", "index", "bench")
         assert ("keyray help columns" in helps) == takes_columns, helps
         assert ("keyray help answers" in helps) == (command in ("lookup", "range", "update")), helps
     assert "columns" in run("--help") and "answers" in run("--help") and run("help") == run("--help")

@@ -33,9 +33,10 @@ const option_row bench_join_rows[] = {
     {"cover", 0, 0, OPTION_FLAG, offsetof(bench_options, cover), NULL,
      "with --overlap: one right interval covers all others", 0, 0},
     {"counted", 0, 0, OPTION_FLAG, offsetof(bench_options, counted), NULL,
-     "with --overlap: only count the pairs", 0, 0},
+     "with --overlap or --left-end: only count the pairs", 0, 0},
     {"chunk", 0, 0, OPTION_NUMBER, offsetof(bench_options, chunk), "BYTES",
-     "with --overlap or --streamed: copy the pairs to the host in chunks of at most so many bytes "
+     "with --overlap, --left-end or --streamed: copy the pairs to the host in chunks of at most so many "
+     "bytes "
      "[they stay on the device]",
      8, (uint64_t)1 << 40},
     {"streamed", 0, 0, OPTION_FLAG, offsetof(bench_options, streamed), NULL,
