@@ -17,6 +17,10 @@ static const kr_option options[DIRECT_OPTIONS] = {
     [DIRECT_OPTION_STEP] = {"step", KR_OPTION_CHOICE, "auto|1", 0, 1, DIRECT_STEP_AUTO,
                             "from a value to the next: the largest number that all differences of keys are a "
                             "multiple of (a day, of days in microseconds), or 1"},
+    [DIRECT_OPTION_BUILD] =
+        {"build", KR_OPTION_CHOICE, "auto|sort|scatter", 0, 2, DIRECT_BUILD_AUTO,
+         "how keys in any order get their bits: their rows are sorted first, or, as long as no key is found "
+         "twice, each sets its bit; auto: sort on a GPU, scatter on a CPU"},
     [DIRECT_OPTION_KEEP] = KR_KEEP_OPTION,
 };
 

@@ -5,7 +5,8 @@
 #include "index/families/direct/direct_view.h"
 #include "index/kinds/family.h"
 
-enum { DIRECT_OPTION_SPREAD, DIRECT_OPTION_STEP, DIRECT_OPTION_KEEP, DIRECT_OPTIONS };
+enum { DIRECT_OPTION_SPREAD, DIRECT_OPTION_STEP, DIRECT_OPTION_BUILD, DIRECT_OPTION_KEEP, DIRECT_OPTIONS };
+enum { DIRECT_BUILD_AUTO, DIRECT_BUILD_SORT, DIRECT_BUILD_SCATTER };
 enum { DIRECT_STEP_AUTO, DIRECT_STEP_1 };
 
 extern const kr_family_ops direct_ops_u32, direct_ops_u64;
