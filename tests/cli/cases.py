@@ -356,7 +356,7 @@ BAD_INPUT = [
     # Devices and memory.
     bad(2, LOOKUP.replace("{device}", "--device gpu"), "not 'gpu'"),
     bad(1, LOOKUP.replace("{device}", "--device cuda:999999"), "use --device cpu or auto"),
-    bad(1, "lookup --keys many.npy --probes many.npy {device} --memory-cap 20K", "--memory-cap is 20480"),
+    bad(1, "lookup --keys many.npy --probes many.npy {device} --memory-cap 1K", "--memory-cap is 1024"),
     # Places that cannot be written.
     bad(1, LOOKUP + "-o no/x.npy", "cannot write no/x.npy"), bad(1, LOOKUP + "-o folder.npy", "directory"),
     bad(1, LOOKUP + "--result rows -o no/x.npy", "cannot write no/x.offsets.npy"),

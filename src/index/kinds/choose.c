@@ -64,8 +64,8 @@ static int answers_ranges(const wishes *wanted)
  * which has "Dense and clustered columns" and "What else best may be told":
  *
  * `dense` holds keys of which the next is at most `factor` values away. On a CPU it is faster than `pivot` up
- * to there and slower than `hash` where probes hit and calls are large; on a GPU it was measured with one key
- * in 4 values. Its build takes longer than that of `pivot`, which half a lookup for each key pays for.
+ * to there, and than `hash` up to one key in 4 values or where probes miss; on a GPU it was measured with one
+ * key in 4 values. Its build takes longer than that of `pivot`, which half a lookup for each key pays for.
  *
  * A build of `hash` takes 3 to 4 times as long as that of `pivot` on a CPU, and 20 times or more where keys
  * ascend. One to three lookups for each key pay for that. On a GPU one does where batches are too small to be
@@ -74,11 +74,10 @@ enum { DENSE_FACTOR = 16, DENSE_FACTOR_HASH = 4, DENSE_FACTOR_GPU = 4, PARTITION
 static const struct rule {
     const char *text;
     int on_cpu;
-    uint32_t factor;    /* keys are integers, the next at most so many values away */
-    int ascends;        /* 1: they ascend */
-    uint32_t keys_most; /* there are at most so many */
-    uint32_t lookups;   /* at most so many for each 100 keys */
-    uint32_t batch_most, batch_from;
+    uint32_t factor;  /* keys are integers, the next at most so many values away */
+    int ascends;      /* 1: they ascend */
+    uint32_t lookups; /* at most so many for each 100 keys */
+    uint32_t batch_from;
     uint32_t hits; /* at most so many percent of the probes find a key */
     const char *spec, *reason;
 } rules[] = {
@@ -92,22 +91,18 @@ static const struct rule {
      .reason = "keys are close together: a bit for each value takes the place of a search"},
     {"best:ranges=off", 1, .lookups = 50, .spec = "pivot",
      .reason = "few lookups before the next build, which takes three times as long for a hash table"},
-    {"best:ranges=off", 1, .factor = DENSE_FACTOR_HASH, .lookups = 300, .spec = "dense",
-     .reason = "few lookups before the next build, and keys are close together: bits for values are built in "
-               "less than half the time of a hash table"},
+    {"best:ranges=off", 1, .factor = DENSE_FACTOR_HASH, .spec = "dense",
+     .reason =
+         "keys are close together: bits for values are as fast as a hash table or faster, are built in less "
+         "than half the time, and take less memory"},
     {"best:ranges=off", 1, .ascends = 1, .lookups = 200, .spec = "pivot",
      .reason = "few lookups before the next build: keys that ascend are not sorted for pivot, but hashed for "
                "a hash table"},
     {"best:ranges=off", 1, .lookups = 100, .spec = "pivot",
      .reason = "few lookups before the next build, which takes three times as long for a hash table"},
-    {"best:ranges=off", 1, .factor = DENSE_FACTOR_HASH, .hits = 10, .spec = "dense",
-     .reason = "keys are close together and few probes find one: a bit says so as fast as a hash table, in "
+    {"best:ranges=off", 1, .factor = DENSE_FACTOR, .hits = 10, .spec = "dense",
+     .reason = "keys are close together and few probes find one: a bit says so faster than a hash table, in "
                "less memory"},
-    {"best:ranges=off", 1, .factor = DENSE_FACTOR_HASH, .keys_most = 1 << 20, .batch_most = 64,
-     .spec = "dense",
-     .reason =
-         "keys are close together and calls are small: a hash table is faster only where many probes are "
-         "under way at once"},
     {"best:ranges=off", 0, .lookups = 50, .spec = "pivot:k=9",
      .reason = "few lookups before the next build, which takes twice as long for a hash table"},
     {"best:ranges=off", 0, .lookups = 200, .batch_from = PARTITIONED_FROM, .spec = "pivot:k=9",
@@ -121,7 +116,6 @@ static const struct rule {
 static int suits(const struct rule *rule, const wishes *wanted)
 {
     return (!rule->lookups || wanted->of[WISH_LOOKUPS] < NO_END) &&
-           (!rule->batch_most || wanted->of[WISH_BATCH] <= (int64_t)rule->batch_most) &&
            wanted->of[WISH_BATCH] >= (int64_t)rule->batch_from &&
            (!rule->hits || wanted->of[WISH_HITS] <= (int64_t)rule->hits);
 }
@@ -131,7 +125,7 @@ static int fits(const struct rule *rule, const wishes *wanted, const kr_look *lo
 {
     const uint64_t lookups = look->n / 100 * rule->lookups + look->n % 100 * rule->lookups / 100;
     return look->n && (!rule->factor || kr_look_is_dense(look, rule->factor)) &&
-           (!rule->ascends || look->ascends) && (!rule->keys_most || look->n <= rule->keys_most) &&
+           (!rule->ascends || look->ascends) &&
            (!rule->lookups || (uint64_t)wanted->of[WISH_LOOKUPS] <= lookups);
 }
 
