@@ -35,7 +35,7 @@ typedef struct kr_advise_options {
     double update_percent; /**< of 100 rows that are handed to the index, how many are inserted or deleted, as
                               many of both, between two calls of lookups: 0 to 99 */
     uint64_t memory_cap_nbytes; /**< the most bytes that an index or a table may keep; 0: no cap */
-    double seconds;             /**< how long the call may take; 0: 10 */
+    double seconds;             /**< about how long the call may take; 0: 10 */
     kr_progress progress;       /**< called before each step, beside that of the device */
 } kr_advise_options;
 

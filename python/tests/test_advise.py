@@ -21,13 +21,16 @@ def test_what_is_asked():
     assert advice.kinds[0].update_seconds > 0 and advice.kinds[0].ranges_per_second > 0
     advice = keyray.advise(["b", "a", "b"], probes=["a", "c"], device="cpu")
     assert advice.hit_rate == 50
+    for lower, upper, rows in ((["a", "e"], ["c", "z"], 1), (["d", "a"], ["e", "d"], 2.5), (["g", "A"], ["z", "a"], 0)):  # mostly no keys
+        assert keyray.advise(["b", "d", "d", "f"], lower=lower, upper=upper, device="cpu").range_hits == rows
     advice = keyray.advise(KEYS, hit_rate=30, seconds=0.1, device="cpu")
     assert 25 < advice.hit_rate < 35
 
 
 @pytest.mark.parametrize("options, says", [
-    ({"hit_rate": 101}, "hit_rate is 101"), ({"lower": [1]}, "upper is NULL"), ({"probes": KEYS[:2], "hit_rate": 50}, "leave it 0 with probes"),
-    ({"updates": 100}, "update_percent is 100"),
+    ({"hit_rate": 101}, "hit_rate is 101"), ({"lower": [1]}, "upper is NULL"), ({"probes": KEYS[:2], "hit_rate": 50}, "leave one out"),
+    ({"updates": 100}, "update_percent is 100"), ({"memory_cap": -1}, "memory_cap is -1: give a whole number"),
+    ({"range_hits": -1}, "range_hits is -1"), ({"batch": 1.5}, "batch is 1.5"), ({"hit_rate": "x"}, "hit_rate is 'x'"),
 ])
 def test_refused(options, says):
     with pytest.raises(keyray.ArgumentError, match=says):

@@ -119,11 +119,14 @@ static double doublings(double times)
 }
 
 /* With twice the rows a search takes a step more: what a doubling added from the round before to this one,
- * each further one adds. */
+ * each further one adds. A scan reads all rows: each further one adds the same. */
 static double whole_cost(const kr_advise_plan *p, const kr_advise_trial *t)
 {
     if (!t->before_rows || t->rows <= t->before_rows || t->cost <= t->before_cost)
         return t->cost;
+    if (p->subject->operations == KR_CAN_SCAN)
+        return t->cost + (t->cost - t->before_cost) / (double)(t->rows - t->before_rows) *
+                             (double)(p->subject->rows - t->rows);
     const double step = (t->cost - t->before_cost) / doublings((double)t->rows / (double)t->before_rows);
     return t->cost + step * doublings(times_of(p, t));
 }
@@ -171,6 +174,14 @@ static uint64_t paid(const kr_advise_plan *p, const kr_advise_facts *facts, cons
 
 /* ---- The advice ---------------------------------------------------------------------------- */
 
+static int any_is_late(const kr_advise_plan *p)
+{
+    for (uint32_t i = 0; i < p->n; ++i)
+        if (p->trials[i].state == KR_ADVICE_LATE)
+            return 1;
+    return 0;
+}
+
 static void write_reason(const kr_advise_plan *p, kr_advice_info *info)
 {
     const kr_advise_trial *best = &p->trials[0],
@@ -180,8 +191,9 @@ static void write_reason(const kr_advise_plan *p, kr_advice_info *info)
         if (p->trials[i].footprint_nbytes < 0.9 * (double)(smaller ? smaller : best)->footprint_nbytes)
             smaller = &p->trials[i];
     if (!next)
-        snprintf(info->reason, sizeof info->reason, "the only kind that could be measured with %llu rows",
-                 (unsigned long long)best->rows);
+        snprintf(info->reason, sizeof info->reason, "the only kind that could be measured with %llu rows%s",
+                 (unsigned long long)best->rows,
+                 any_is_late(p) ? ": the time did not suffice to compare others, so give more" : "");
     else if (smaller)
         snprintf(info->reason, sizeof info->reason,
                  "the fastest here; %.64s is within %.0f%% and takes %.2g times the memory", smaller->spec,
@@ -199,12 +211,12 @@ static void write_sample(const kr_advise_plan *p, const kr_advise_facts *facts, 
     if (best->rows == p->subject->rows)
         return;
     if (best->before_rows)
-        snprintf(
-            more, sizeof more,
-            "; from %llu to %llu rows the time of a lookup became %.2g times as long, so with all rows it "
-            "may take %.2g times as long as measured",
-            (unsigned long long)best->before_rows, (unsigned long long)best->rows,
-            best->cost / best->before_cost, whole_cost(p, best) / best->cost);
+        snprintf(more, sizeof more,
+                 "; from %llu to %llu rows the time of a %s became %.2g times as long, so with all rows it "
+                 "may take %.2g times as long as measured",
+                 (unsigned long long)best->before_rows, (unsigned long long)best->rows,
+                 p->subject->operations == KR_CAN_SCAN ? "scan" : "lookup", best->cost / best->before_cost,
+                 whole_cost(p, best) / best->cost);
     snprintf(info->sample, sizeof info->sample,
              "measured with %llu of %llu rows, %s%s; bytes and builds grow with the rows; %s",
              (unsigned long long)best->rows, (unsigned long long)p->subject->rows, facts->sampled, more,

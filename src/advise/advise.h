@@ -165,7 +165,7 @@ typedef struct kr_advise_column {
 
 int kr_advise_is_text(kr_type type);
 /* Borrows, or copies where the host may not reach it; texts become codes of `texts`, which is made if it is
- * NULL. `is_ordered`: codes in the order of the texts. */
+ * NULL. */
 kr_status kr_advise_take(kr_device *device, int is_host, const kr_column *from, const char *what,
                          kr_texts **texts, kr_advise_column *to, kr_error *err);
 void kr_advise_drop(kr_advise_column *c);

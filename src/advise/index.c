@@ -183,15 +183,17 @@ static kr_status pass(kr_advise_subject *s, kr_advise_trial *t, kr_error *err)
 static kr_status update(kr_advise_subject *s, kr_advise_trial *t, kr_error *err)
 {
     const kr_advise_lookups *w = lookups_of(s);
-    const uint64_t n = s->updated_rows / 2, nbytes = n * kr_type_nbytes(w->whole.view.type);
+    const uint64_t n[2] = {s->updated_rows / 2, w->n_deletes};
+    const uint32_t width = kr_type_nbytes(w->whole.view.type);
     kr_status status = KR_OK;
     for (int i = 0; i < KR_ADVISE_UPDATES && status == KR_OK; ++i) {
         kr_column keys[2];
         for (int side = 0; side < 2; ++side)
-            keys[side] = (kr_column){.type = w->whole.view.type,
-                                     .count = n,
-                                     .data = (char *)(side ? w->deletes : w->inserts) + (uint64_t)i * nbytes,
-                                     .dictionary = w->whole.view.dictionary};
+            keys[side] =
+                (kr_column){.type = w->whole.view.type,
+                            .count = n[side],
+                            .data = (char *)(side ? w->deletes : w->inserts) + (uint64_t)i * n[side] * width,
+                            .dictionary = w->whole.view.dictionary};
         const double begin = kr_advise_now();
         status = kr_index_update(t->object, &keys[0], NULL, &keys[1], NULL, err);
         const double seconds = kr_advise_now() - begin;
@@ -243,6 +245,22 @@ static double time_scan(kr_advise_lookups *w)
 
 /* ---- The call ------------------------------------------------------------------------------ */
 
+/* Texts need not be among the keys: bounds become codes that the same texts lie between. */
+static kr_status take_text_bounds(kr_advise_lookups *w, const kr_column *from, int is_upper,
+                                  kr_advise_column *to, kr_error *err)
+{
+    uint32_t *codes = to->data;
+    const kr_status status = is_upper
+                                 ? kr_texts_bounds(w->texts, from, KR_TEXTS_TO, NULL, codes, NULL, err)
+                                 : kr_texts_bounds(w->texts, from, KR_TEXTS_FROM, codes, NULL, NULL, err);
+    uint32_t *lower = w->given[1].data;
+    for (uint64_t i = 0; is_upper && status == KR_OK && i < from->count; ++i) {
+        lower[i] += !codes[i] && !lower[i]; /* no text is so low: nothing lies between 1 and 0 */
+        codes[i] -= codes[i] > 0;
+    }
+    return status;
+}
+
 static kr_status take_given(kr_advise_lookups *w, const kr_column *from, const char *what, int at,
                             kr_error *err)
 {
@@ -262,7 +280,10 @@ static kr_status take_given(kr_advise_lookups *w, const kr_column *from, const c
                        what);
     kr_column first = *from;
     first.count = from->count < room ? from->count : room;
-    return kr_advise_take(w->s.device, w->s.is_host, &first, what, &w->texts, &w->given[at], err);
+    const kr_status status =
+        kr_advise_take(w->s.device, w->s.is_host, &first, what, &w->texts, &w->given[at], err);
+    return status == KR_OK && at && w->texts ? take_text_bounds(w, &first, at == 2, &w->given[at], err)
+                                             : status;
 }
 
 /* Texts get codes of a dictionary first. That of many texts may take longer than the call may: then the first
@@ -294,6 +315,9 @@ static kr_status take(kr_advise_lookups *w, kr_error *err)
         return kr_fail(err, KR_ERR_ARGUMENT,
                        "kr_advise_options.lower has %llu rows and upper %llu: give one of each for a range",
                        (unsigned long long)o->lower->count, (unsigned long long)o->upper->count);
+    if (w->keys->count >= KR_NO_ROW)
+        return kr_fail(err, KR_ERR_LIMIT, "keys have %llu rows, and an index holds at most %u",
+                       (unsigned long long)w->keys->count, KR_NO_ROW - 1);
     kr_status status = limit_texts(w, err);
     if (status == KR_OK)
         status = kr_advise_take(w->s.device, w->s.is_host, &w->taken, "keys", &w->texts, &w->whole, err);
@@ -350,6 +374,15 @@ static kr_status measure(kr_advise_lookups *w, double begin, kr_advice *advice, 
     return status;
 }
 
+/* Calls that are as large as was asked may not be there, or take too long. */
+static void note_batch(uint64_t asked, kr_advice_info *info)
+{
+    const size_t at = strlen(info->reason);
+    if (asked > info->batch)
+        snprintf(info->reason + at, sizeof info->reason - at, "; calls had %llu lookups, not %llu",
+                 (unsigned long long)info->batch, (unsigned long long)asked);
+}
+
 kr_status kr_advise(kr_device *device, const kr_column *keys, const kr_advise_options *options,
                     kr_advice **advice, kr_error *err)
 {
@@ -374,6 +407,8 @@ kr_status kr_advise(kr_device *device, const kr_column *keys, const kr_advise_op
         w->keys = keys;
         w->options = &read;
         status = measure(w, begin, made, err);
+        if (status == KR_OK && options)
+            note_batch(options->batch, &made->info);
         drop(w);
     }
     free(w);

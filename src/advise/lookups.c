@@ -6,6 +6,8 @@
 
 /* Rows that a pass of ranges adds up, on a GPU and on a CPU; what is added up to compare. */
 static const uint64_t range_rows[2] = {UINT64_C(1) << 30, UINT64_C(1) << 24};
+/* How many times as many lookups as the time suffices for a large batch may have. */
+enum { MORE_MOST = 4 };
 enum { CALLS_MOST = 1 << 14, SUM_ROWS_MOST = 1 << 22, FEW_ROWS = 1 << 16, MISS_ROUNDS = 16 };
 
 static uint32_t width(const kr_advise_lookups *w)
@@ -68,7 +70,7 @@ uint64_t kr_advise_lookups_of(const kr_advise_lookups *w)
     if (w->now != &w->whole && w->now->valid < FEW_ROWS)
         n /= 8;
     else if (n < batch)
-        n = batch;
+        n = batch < MORE_MOST * n ? batch : MORE_MOST * n;
     return batch < n / CALLS_MOST ? batch * CALLS_MOST : n;
 }
 
@@ -105,19 +107,39 @@ static int is_miss(const kr_advise_lookups *w, uint64_t i)
     return kr_advise_hash(i, 1) % 10000 < (uint64_t)(w->options->miss_percent * 100 + 0.5);
 }
 
-/* Those of the caller that lie among the rows of a sample, or all, if these are few. */
+/* 1: a probe of the caller is asked of the sample, too: it lies among its rows; or below or above all keys,
+ * where it misses whatever the sample is, and is kept as often as others are. */
+static int is_kept(const kr_advise_lookups *w, uint64_t code, uint64_t i)
+{
+    const kr_advise_column *now = w->now, *whole = &w->whole;
+    if (code >= now->lowest && code <= now->highest)
+        return 1;
+    return (code < whole->sorted[0] || code > whole->sorted[whole->n_sorted - 1]) &&
+           kr_advise_hash(i, 7) % whole->valid < now->valid;
+}
+
+/* Those of the caller that suit the rows of a sample, or all, if these are few. */
 static kr_status choose_given(kr_advise_lookups *w, const kr_advise_column *given, kr_advise_column *chosen,
                               kr_error *err)
 {
-    const kr_advise_column *now = w->now;
-    const uint64_t all = given->view.count;
-    kr_status status = kr_advise_within(given, now->lowest, now->highest, all, chosen, err);
-    if (status == KR_OK && now != &w->whole &&
-        (double)chosen->view.count < 0.25 * (double)all * (double)now->valid / (double)w->whole.valid) {
-        kr_advise_drop(chosen);
-        status = kr_advise_within(given, 0, UINT64_MAX, all, chosen, err);
+    const kr_status status = kr_advise_within(given, 0, UINT64_MAX, given->view.count, chosen, err);
+    const kr_column *view = &chosen->view;
+    const double share = (double)w->now->valid / (double)w->whole.valid;
+    uint64_t kept = 0;
+    if (status != KR_OK || w->now == &w->whole)
+        return status;
+    for (uint64_t i = 0; i < view->count; ++i)
+        kept += (uint64_t)is_kept(w, kr_advise_code(view->type, view->data, i), i);
+    if ((double)kept < 0.25 * (double)view->count * share)
+        return KR_OK;
+    kept = 0;
+    for (uint64_t i = 0; i < view->count; ++i) {
+        const uint64_t code = kr_advise_code(view->type, view->data, i);
+        if (is_kept(w, code, i))
+            kr_advise_value(view->type, code, chosen->data, kept++);
     }
-    return status;
+    chosen->view.count = kept;
+    return KR_OK;
 }
 
 static kr_status make_points(kr_advise_lookups *w, kr_advise_ask *ask, kr_error *err)
@@ -224,8 +246,8 @@ static kr_status make_ranges(kr_advise_lookups *w, kr_advise_ask *ask, kr_error 
 
 /* ---- Updates ------------------------------------------------------------------------------- */
 
-/* Inserts keys of random rows, and deletes as many distinct ones: else a key of many rows would go with the
- * first update. */
+/* Inserts keys of random rows, and deletes keys that have about as many rows. No key is deleted twice, and
+ * where rows repeat few are, so that the index keeps its size. */
 static kr_status make_updates(kr_advise_lookups *w, kr_error *err)
 {
     const kr_advise_column *c = w->now;
@@ -237,8 +259,9 @@ static kr_status make_updates(kr_advise_lookups *w, kr_error *err)
     w->s.updated_rows = 2 * n;
     w->s.updates_of_lookup = rows / (double)(2 * n);
     w->inserts = kr_host_calloc(n * KR_ADVISE_UPDATES, width(w), "updates to be measured", err);
-    w->deletes =
-        w->inserts ? kr_host_calloc(n * KR_ADVISE_UPDATES, width(w), "updates to be measured", err) : NULL;
+    w->deletes = w->inserts
+                     ? kr_host_calloc((n + 1) * KR_ADVISE_UPDATES, width(w), "updates to be measured", err)
+                     : NULL;
     uint64_t *codes =
         w->deletes ? kr_host_calloc(c->n_sorted, sizeof *codes, "updates to be measured", err) : NULL;
     if (!codes)
@@ -247,8 +270,16 @@ static kr_status make_updates(kr_advise_lookups *w, kr_error *err)
         if (!i || c->sorted[i] != c->sorted[i - 1])
             codes[distinct++] = c->sorted[i];
     random_keys(w, 4, w->inserts, n * KR_ADVISE_UPDATES);
-    for (uint64_t i = 0; i < n * KR_ADVISE_UPDATES; ++i)
-        kr_advise_value(c->view.type, codes[kr_advise_below(&state, distinct)], w->deletes, i);
+    w->n_deletes = (uint64_t)((double)n * (double)distinct / (double)c->n_sorted);
+    w->n_deletes = w->n_deletes < distinct / KR_ADVISE_UPDATES ? w->n_deletes : distinct / KR_ADVISE_UPDATES;
+    w->n_deletes = w->n_deletes ? w->n_deletes : 1;
+    for (uint64_t i = 0; i < w->n_deletes * KR_ADVISE_UPDATES; ++i) {
+        const uint64_t first = i < distinct ? i : distinct - 1,
+                       at = first + kr_advise_below(&state, distinct - first), code = codes[at];
+        codes[at] = codes[first];
+        codes[first] = code;
+        kr_advise_value(c->view.type, code, w->deletes, i);
+    }
     free(codes);
     return KR_OK;
 }

@@ -34,6 +34,7 @@ typedef struct kr_advise_lookups {
     void *out, *out_host; /* 8 bytes for each lookup, on the device and here */
     uint64_t out_n;
     void *inserts, *deletes; /* of all updates of an index */
+    uint64_t n_deletes;      /* keys that each of them deletes; all are distinct */
     kr_advise_facts facts;
 } kr_advise_lookups;
 

@@ -81,9 +81,16 @@ static double cost_of(const kr_advise_subject *s, const kr_advise_trial *t)
     return (t->lookup[0] > 0 && t->lookup[1] > 0 ? sum / 2 : sum) + t->update * s->updates_of_lookup;
 }
 
-static uint64_t scaled(const kr_advise_plan *p, uint64_t nbytes)
+/* What `nbytes` of so many rows are of all. */
+static uint64_t scaled(const kr_advise_plan *p, uint64_t nbytes, uint64_t rows)
 {
-    return (uint64_t)((double)nbytes * (double)p->subject->rows / (double)(p->rows ? p->rows : 1));
+    return (uint64_t)((double)nbytes * (double)p->subject->rows / (double)(rows ? rows : 1));
+}
+
+/* What it keeps of all rows, as far as it is known. */
+static uint64_t kept_of_all(const kr_advise_plan *p, const kr_advise_trial *t)
+{
+    return t->whole_footprint_nbytes ? t->whole_footprint_nbytes : scaled(p, t->footprint_nbytes, t->rows);
 }
 
 /* Of a pass over all rows. */
@@ -136,17 +143,16 @@ kr_status kr_advise_compare(const kr_advise_trial *a, const kr_advise_trial *b, 
         (unsigned long long)of_a->hash, (unsigned long long)of_b->hash);
 }
 
-/* 1: it keeps more than is allowed; of few rows only if it is much more. */
-static int is_over_cap(const kr_advise_plan *p, kr_advise_trial *t)
+/* 1: it keeps more than is allowed, with what few rows may differ by. */
+static int is_over_cap(const kr_advise_plan *p, double slack, kr_advise_trial *t)
 {
-    const uint64_t nbytes = scaled(p, t->footprint_nbytes);
-    const double slack = p->is_last ? 1 : 1.5;
+    const uint64_t nbytes = kept_of_all(p, t);
     if (!p->cap_nbytes || (double)nbytes <= slack * (double)p->cap_nbytes)
         return 0;
     t->state = KR_ADVICE_OVER_CAP;
     snprintf(t->note, sizeof t->note, "it keeps %s%llu bytes, and %llu are allowed",
-             p->rows < p->subject->rows ? "about " : "", (unsigned long long)nbytes,
-             (unsigned long long)p->cap_nbytes);
+             t->rows < p->subject->rows && !t->whole_footprint_nbytes ? "about " : "",
+             (unsigned long long)nbytes, (unsigned long long)p->cap_nbytes);
     return 1;
 }
 
@@ -204,13 +210,18 @@ static kr_status begin(kr_advise_plan *p, kr_advise_trial *t, kr_error *err)
     kr_status status = build(p, t, &failed);
     if (status != KR_OK)
         return note_failure(p, t, status, &failed, err);
-    if (is_over_cap(p, t)) {
-        t->rows = p->rows;
+    t->rows = p->rows;
+    if (is_over_cap(p, p->is_last ? 1 : 1.5, t)) {
         destroy(p, t);
         return KR_OK;
     }
-    if (!p->is_settled && (status = s->ops->settle(s, t, err)) != KR_OK)
+    if (!p->is_settled && (status = s->ops->settle(s, t, &failed)) != KR_OK) {
+        if (status != KR_ERR_ARGUMENT && status != KR_ERR_TYPE)
+            return note_failure(p, t, status, &failed, err);
+        if (err)
+            *err = failed;
         return status;
+    }
     p->is_settled = 1;
     status = s->ops->pilot(s, t, &failed);
     if (status == KR_OK && is_slow(p, t)) {
@@ -371,12 +382,13 @@ static kr_status run_round(kr_advise_plan *p, uint64_t rows, int is_last, kr_err
 
 /* ---- The rounds ---------------------------------------------------------------------------- */
 
-/* Leaves out what is `times` slower than the best; a few stay in any case. */
+/* Leaves out what is `times` slower than the best; a few stay in any case. Of one pass, which other work may
+ * have held up, only what is much slower. */
 static void leave_out(kr_advise_plan *p, double times)
 {
     for (uint32_t i = KEPT_LEAST; i < p->n; ++i) {
         kr_advise_trial *t = &p->trials[i];
-        if (t->state || t->cost <= times * p->trials[0].cost)
+        if (t->state || t->cost <= times * (t->passes < 2 ? 4 : 1) * p->trials[0].cost)
             continue;
         t->state = KR_ADVICE_SLOWER;
         snprintf(t->note, sizeof t->note, "%.1f times slower than %.64s with %llu rows",
@@ -391,7 +403,7 @@ static uint64_t last_rows(kr_advise_plan *p)
 {
     const double left = p->end - kr_advise_now();
     const uint64_t all = p->subject->rows;
-    for (uint64_t rows = all; rows > 2 * p->rows; rows /= 2) {
+    for (uint64_t rows = all; rows == all ? p->rows < all : rows > 2 * p->rows; rows /= 2) {
         const kr_advise_trial *best = &p->trials[0];
         const double whole = growth * best->build * (double)all / (double)p->rows;
         double needed = rows < all ? whole : 0;
@@ -422,7 +434,7 @@ static kr_status refuse(const kr_advise_plan *p, kr_error *err)
     const kr_advise_trial *least = NULL;
     for (uint32_t i = 0; i < p->n; ++i) {
         const kr_advise_trial *t = &p->trials[i];
-        if (t->state == KR_ADVICE_OVER_CAP && (!least || t->footprint_nbytes < least->footprint_nbytes))
+        if (t->state == KR_ADVICE_OVER_CAP && (!least || kept_of_all(p, t) < kept_of_all(p, least)))
             least = t;
     }
     if (least)
@@ -430,8 +442,8 @@ static kr_status refuse(const kr_advise_plan *p, kr_error *err)
                        "no kind keeps at most %llu bytes: '%s' keeps the least, %s%llu bytes; raise "
                        "kr_advise_options.memory_cap_nbytes",
                        (unsigned long long)p->cap_nbytes, least->spec,
-                       least->rows < p->subject->rows ? "about " : "",
-                       (unsigned long long)scaled(p, least->footprint_nbytes));
+                       least->rows < p->subject->rows && !least->whole_footprint_nbytes ? "about " : "",
+                       (unsigned long long)kept_of_all(p, least));
     if (p->first.status != KR_OK) {
         if (err)
             *err = p->first;
@@ -458,8 +470,12 @@ static kr_status confirm(kr_advise_plan *p, kr_error *err)
             sampled.whole_footprint_nbytes = t->footprint_nbytes;
             destroy(p, t);
             *t = sampled;
-            p->is_confirmed = 1;
-            return KR_OK;
+            if (!is_over_cap(p, 1, t)) {
+                p->is_confirmed = 1;
+                return KR_OK;
+            }
+            sort(p);
+            continue;
         }
         if ((status = note_failure(p, t, status, &failed, err)) != KR_OK)
             return status;
@@ -471,15 +487,28 @@ static kr_status confirm(kr_advise_plan *p, kr_error *err)
 /* If nothing could be measured in the last round, what came to the round before it is the best. */
 static void fall_back(kr_advise_plan *p)
 {
+    const int none = p->trials[0].state != 0;
     uint64_t most = 0;
     for (uint32_t i = 0; i < p->n; ++i)
         if (rank(&p->trials[i]) < 2 && p->trials[i].rows > most)
             most = p->trials[i].rows;
-    for (uint32_t i = 0; i < p->n; ++i)
-        if (rank(&p->trials[i]) == 1 && p->trials[0].state && p->trials[i].rows == most &&
-            p->trials[i].state == KR_ADVICE_LATE)
+    for (uint32_t i = 0; i < p->n && none; ++i)
+        if (p->trials[i].state == KR_ADVICE_LATE && p->trials[i].rows == most)
             p->trials[i].state = 0;
     p->rows = most;
+    sort(p);
+}
+
+/* Leaves out what keeps too much of all rows, as far as that is known by now; slower kinds that keep less
+ * take its place. */
+static void keep_cap(kr_advise_plan *p)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < p->n && p->cap_nbytes; ++i)
+        left += !p->trials[i].state && !is_over_cap(p, 1, &p->trials[i]);
+    for (uint32_t i = 0; i < p->n && p->cap_nbytes && !left; ++i)
+        if (p->trials[i].state == KR_ADVICE_SLOWER && !is_over_cap(p, 1, &p->trials[i]))
+            p->trials[i].state = 0;
     sort(p);
 }
 
@@ -503,6 +532,7 @@ kr_status kr_advise_run(kr_advise_plan *p, kr_error *err)
     if (status != KR_OK)
         return status;
     fall_back(p);
+    keep_cap(p);
     if (!p->trials[0].state && p->rows < all)
         status = confirm(p, err);
     return status == KR_OK && p->trials[0].state ? refuse(p, err) : status;

@@ -141,7 +141,7 @@ static kr_status settle(kr_advise_subject *s, kr_advise_trial *t, kr_error *err)
 {
     tables *w = tables_of(s);
     kr_status status = KR_OK;
-    uint64_t n, all = 0;
+    uint64_t n = 0, all = 0;
     for (uint32_t i = 0; i < w->n_conditions && status == KR_OK; ++i, all += n)
         status = scan(w, t->object, i, KR_SCAN_COUNT, &n, err);
     w->facts.batch = 1;

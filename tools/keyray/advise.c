@@ -306,11 +306,10 @@ static int advise(job *j, const option_group *groups, uint32_t n_groups)
     code = j->found.is_table ? advise_table(j) : advise_index(j);
     if (!code)
         code = take(j);
-    if (!code)
-        code = write_svg(j);
-    if (!code)
-        advise_print(&j->found, &j->printing);
-    return code;
+    if (code)
+        return code;
+    advise_print(&j->found, &j->printing);
+    return write_svg(j);
 }
 
 static int run(const command *self, int argc, char **argv)

@@ -61,15 +61,20 @@ def advise(keys: Any, *, probes: Any = None, lower: Any = None, upper: Any = Non
     batch         lookups of a call
     updates       of 100 rows that are handed to the index, how many are inserted or deleted
     memory_cap    the most bytes that an index may keep
-    seconds       how long the call may take
+    seconds       about how long the call may take
     """
     column = as_column(keys)
     given = [_like(values, column, name) for name, values in (("probes", probes), ("lower", lower), ("upper", upper))]
     made_on = device_of("cuda" if device == "auto" and column.on_device else device)
     there = [column, *(each for each in given if each is not None)]
     made_on.settle(*there)
-    if hit_rate is not None and not 0 <= hit_rate <= 100:
-        raise ArgumentError(f"hit_rate is {hit_rate}: give 0 to 100")
+    if hit_rate is not None and probes is not None:
+        raise ArgumentError("hit_rate is of probes that are made, and probes gives them: leave one out")
+    if hit_rate is not None and not (isinstance(hit_rate, (int, float)) and 0 <= hit_rate <= 100):
+        raise ArgumentError(f"hit_rate is {hit_rate!r}: give 0 to 100")
+    for name, number in (("range_hits", range_hits), ("batch", batch), ("memory_cap", memory_cap)):
+        if not isinstance(number, int) or number < 0:
+            raise ArgumentError(f"{name} is {number!r}: give a whole number, 0 for the default")
     ranges = lower is not None or upper is not None or range_hits > 0
     points = not ranges or probes is not None or hit_rate is not None
     options = c.kr_advise_options(
