@@ -177,12 +177,10 @@ void kr_work_run_whole(kr_work *work, const kr_program *program, const void *par
     KR_STEP(work, kr_device_run_whole(work->device, program, params, n, work->stream, work->err));
 }
 
-void kr_work_sort_some(kr_work *work, const kr_sort *sort, uint64_t most)
+static void sort_in(kr_work *work, const kr_sort *sort, const kr_sort *largest)
 {
     kr_device *device = work->device;
-    kr_sort largest = *sort;
-    largest.n = most;
-    const uint64_t nbytes = kr_device_sort_temp(device, &largest);
+    const uint64_t nbytes = kr_device_sort_temp(device, largest);
     void *temp = kr_work_take(work, nbytes, "scratch memory of a sort");
     if (sort->n)
         KR_STEP(work, device->ops->sort_pairs(device, sort, temp, nbytes,
@@ -190,9 +188,19 @@ void kr_work_sort_some(kr_work *work, const kr_sort *sort, uint64_t most)
     kr_work_give(work, temp);
 }
 
+void kr_work_sort_some(kr_work *work, const kr_sort *sort, uint64_t most)
+{
+    kr_sort largest = *sort;
+    largest.n = most;
+    /* Of few bits a larger number may take less than a smaller one, which is moved more often. */
+    largest.first_bit = 0;
+    largest.end_bit = sort->key_bits;
+    sort_in(work, sort, &largest);
+}
+
 void kr_work_sort(kr_work *work, const kr_sort *sort)
 {
-    kr_work_sort_some(work, sort, sort->n);
+    sort_in(work, sort, sort);
 }
 
 void kr_work_sum_in(kr_work *work, uint64_t *values, uint64_t n, void *temp)

@@ -254,7 +254,7 @@ int kr_choose_other(const kr_device *device, const char *text, uint32_t ordinal,
     for (uint32_t i = 0; i <= ordinal; ++i)
         if (!(rule = rule_of(&wanted, device->ops->is_host, &at, spec)))
             return 0;
-    if (!rule->factor)
+    if (!rule->factor || strcmp(spec->kind->name, "dense") != 0)
         return 1;
     snprintf(wide, sizeof wide, "%s:spread=%u", rule->spec, rule->factor);
     return kr_spec_parse(wide, spec, NULL) == KR_OK;
