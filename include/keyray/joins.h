@@ -86,9 +86,9 @@ typedef int (*kr_pairs_chunk)(void *ctx, uint64_t n, const uint32_t *left_rows, 
  *
  * Semi and anti joins make no index of a side whose values are close together, with "best" either side, with
  * "dense" the right one: right values become bits, and each left row reads one (kr_join_info.indexed is
- * "right"; footprint_nbytes are the bits, and threads of a CPU take a copy each while they set them). Not with
- * `inverse` ON, with columns in host memory on a GPU, nor where "best" would build another kind for so few left
- * rows (docs/choosing.md).
+ * "right"; footprint_nbytes are the bits, and threads of a CPU take a copy each while they set them). Not
+ * with `inverse` ON, with columns in host memory on a GPU, nor where "best" would build another kind for so
+ * few left rows (docs/choosing.md).
  *
  * Memory:  a merge takes at most 8 bytes per left row beside the result, and what a build of kind `array`
  *          takes if the right side is sorted.

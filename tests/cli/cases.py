@@ -126,7 +126,7 @@ GENERAL = [
     bad(2, "explain point --keys keys.npy --index best:k=3", "best has no option 'k'; its options: updates, ranges, lookups, batch, hits; for an option of a kind, name"),
     bad(2, "explain point --keys keys.npy --index best:hits=110", "option 'hits' is a number from 0 to 100, not '110'"),
     ok("explain point --keys keys.npy --index best:ranges=off,lookups=1 --device cpu", out="^spec +pivot$(.|\\n)*few lookups before the next build"),
-    ok("explain point --keys keys.npy --index best:ranges=off,lookups=1000 --device cpu", out="^spec +hash$(.|\\n)*about one cache miss"),
+    ok("explain point --keys keys.npy --index best:ranges=off,lookups=1000 --device cpu", out="^spec +dense$(.|\\n)*as fast as a hash table or faster"),
     ok("explain point --keys keys.npy --index best:ranges=off {device}", out="^spec +(hash$(.|\\n)*for points alone|dense$)"),
     ok("explain point --keys keys.npy --all {device}", out="^spec +(array|pivot|dense):.*,probes=auto$"),
     ok("explain range --keys keys.npy --probes 2^20 {device} --format json",
