@@ -29,7 +29,8 @@ typedef struct kr_advise_options {
     uint32_t operations;
     uint32_t reserved;     /**< 0 */
     uint64_t batch;        /**< lookups of a call, which waits for its answers; 0: 2^16, 2^24 on a GPU, fewer
-                              with less than 5 seconds */
+                              with less than 5 seconds. Calls have fewer where there are no more probes, or
+                              the time does not suffice: kr_advice_info.reason says so */
     uint64_t range_hits;   /**< rows of a range that is made of the keys; 0: 16 */
     double miss_percent;   /**< of points that are made of the keys, how many match no row: 0 to 100 */
     double update_percent; /**< of 100 rows that are handed to the index, how many are inserted or deleted, as
@@ -111,7 +112,8 @@ typedef struct kr_advice_candidate {
  * Stream:  none; the call blocks until its work is done, and columns in device memory must be there already.
  * Threads: any number; but what else the machine does meanwhile changes what is measured.
  * Errors:  KR_ERR_ARGUMENT (a column without keys, options that do not fit each other, misses of a column
- *          that has all values of its type), KR_ERR_TYPE, KR_ERR_DEVICE_MEMORY (also if no kind fits
+ *          that has all values of its type), KR_ERR_TYPE, KR_ERR_LIMIT (more rows than an index holds),
+ *          KR_ERR_DEVICE_MEMORY (also if no kind fits
  *          memory_cap_nbytes: the text names the smallest), KR_ERR_HOST_MEMORY, KR_ERR_CANCELLED,
  *          KR_ERR_INTERNAL if answers of two kinds differ, which is a fault in keyray. A kind that fails is
  *          no error: its candidate says how; unless all do, then it is the error of the first.

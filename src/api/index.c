@@ -298,7 +298,7 @@ static kr_status look(kr_device *device, const char *spec, const kr_column *keys
     const kr_status status = kr_work_end(&w);
     if (status != KR_OK)
         return status;
-    kr_choose_seen(device, spec, &found, parsed, reason);
+    kr_choose_seen(device, spec, &found, 0, parsed, reason);
     kr_look_describe(&found, seen);
     return KR_OK;
 }

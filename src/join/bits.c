@@ -36,6 +36,21 @@ static uint32_t stripes_of(const kr_device *device, uint64_t words, uint64_t row
     return device->ops->is_host && (threads == 1 || threads * words <= rows) ? threads : 0;
 }
 
+/* Threads that set bits of their own take turns of so many rows, before each of which the call may be
+ * cancelled. */
+enum { SLICE = 1 << 22 };
+
+static void mark_stripes(kr_work *w, bits_params *p)
+{
+    const uint64_t slice = (uint64_t)SLICE * p->stripes;
+    for (p->begin = 0; p->begin < p->n && kr_work_goes_on(w); p->begin = p->end) {
+        p->end = p->n - p->begin < slice ? p->n : p->begin + slice;
+        KR_STEP(w, kr_device_report(w->device, "bits", p->end - p->begin, (double)p->begin / (double)p->n,
+                                    w->err));
+        kr_work_run(w, program_of(p->type, &join_bits_stripes_u32, &join_bits_stripes_u64), p, p->stripes);
+    }
+}
+
 static void mark(kr_work *w, const kr_column *right, bits_params *p)
 {
     const uint32_t stripes = stripes_of(w->device, p->words, right->count);
@@ -45,7 +60,7 @@ static void mark(kr_work *w, const kr_column *right, bits_params *p)
     kr_work_fill(w, p->bits, 0, words * sizeof *p->bits);
     set_side(p, right);
     if (stripes)
-        kr_work_run(w, program_of(p->type, &join_bits_stripes_u32, &join_bits_stripes_u64), p, stripes);
+        mark_stripes(w, p);
     else
         kr_work_run(w, program_of(p->type, &join_bits_set_u32, &join_bits_set_u64), p, kr_group_runs(p->n));
     if (stripes > 1)

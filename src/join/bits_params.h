@@ -13,9 +13,10 @@ typedef struct bits_params {
     uint64_t offset; /* of the validity bitmap, in bits */
     uint64_t n;
     uint64_t lowest, span;
-    uint64_t words; /* of a copy */
+    uint64_t words;      /* of a copy */
+    uint64_t begin, end; /* rows that stripes share out */
     uint32_t type, stripes;
 } bits_params;
-kr_assert_size(bits_params, 80);
+kr_assert_size(bits_params, 96);
 
 #endif

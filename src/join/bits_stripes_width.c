@@ -7,9 +7,9 @@ enum { SEVERAL = 64 };
 
 KR_BODY void set_stripe(const bits_params *p, uint64_t stripe)
 {
-    const uint64_t end = p->n * (stripe + 1) / p->stripes;
+    const uint64_t rows = p->end - p->begin, end = p->begin + rows * (stripe + 1) / p->stripes;
     uint32_t *bits = p->bits + stripe * p->words;
-    for (uint64_t row = p->n * stripe / p->stripes; row < end; row += SEVERAL) {
+    for (uint64_t row = p->begin + rows * stripe / p->stripes; row < end; row += SEVERAL) {
         const uint32_t n = end - row < SEVERAL ? (uint32_t)(end - row) : SEVERAL;
         kr_key codes[SEVERAL];
         kr_code_load_several(p->type, p->values, row, n, codes);

@@ -108,31 +108,14 @@ static view_of_side view_side(kr_work *w, const kr_join_job *job, const kr_join_
     return v;
 }
 
-typedef struct choice_text {
-    char at[KR_SPEC_NBYTES];
-} choice_text;
-
-/* `best` for an index that so many rows look up in, once. */
-static choice_text with_lookups(const char *spec, uint64_t n)
-{
-    choice_text made;
-    if (strstr(spec, "lookups="))
-        snprintf(made.at, sizeof made.at, "%s", spec);
-    else
-        snprintf(made.at, sizeof made.at, "%s%slookups=%llu", spec, strchr(spec, ':') ? "," : ":",
-                 (unsigned long long)n);
-    return made;
-}
-
 static void look_at(kr_work *w, const kr_join_job *job, const kr_join_side *side, int left, view_of_side *v)
 {
     if (!v->can_look || v->seen.n || !kr_work_goes_on(w))
         return;
     v->seen = kr_look_at(w, v->column);
-    if (side->looks_for) {
-        choice_text text = with_lookups(job->spec, left ? job->right->count : job->left->count);
-        kr_choose_seen(w->device, text.at, &v->seen, &v->spec, NULL);
-    }
+    if (side->looks_for) /* rows of the other side look up in it, once */
+        kr_choose_seen(w->device, job->spec, &v->seen, left ? job->right->count : job->left->count, &v->spec,
+                       NULL);
     v->cost = cost_with(side, v->spec.kind, left);
 }
 

@@ -1,6 +1,6 @@
 /* kr_advise: what it says of columns of many shapes, what it refuses, and what it does when kinds fail, when
  * time or memory do not suffice, and when it is cancelled. Few probes make each call short. */
-#include "check.h"
+#include "cancel.h"
 #include "device_memory.h"
 
 #include <time.h>
@@ -375,6 +375,21 @@ static void check_many_texts(void)
     kr_advice_destroy(advice);
 }
 
+/* Of a sample, what all rows keep is meant. */
+static void check_cap_of_sample(void)
+{
+    const kr_column column = {.type = KR_U32, .count = LARGE, .data = numbers};
+    const kr_advise_options options = {
+        .struct_size = sizeof options, .probes = &probes, .memory_cap_nbytes = 1000, .seconds = 1};
+    kr_advice *advice = NULL;
+    kr_error failed = {0};
+    CHECK(kr_advise(device, &column, &options, &advice, &failed) == KR_ERR_DEVICE_MEMORY && !advice);
+    const char *bytes = strstr(failed.text, "keeps the least, about ");
+    const unsigned long long least =
+        bytes ? strtoull(bytes + strlen("keeps the least, about "), NULL, 10) : 0;
+    CHECK(least >= 4ull * LARGE && least <= 16ull * LARGE);
+}
+
 /* With builds this slow, the whole column does not fit in the time. */
 static void check_time(void)
 {
@@ -398,15 +413,6 @@ static void check_time(void)
     allocator.seconds_of_byte = 0;
     device = other;
     kr_device_close(own);
-}
-
-static uint64_t calls, cancel_at;
-
-static int cancel(void *ctx, const char *phase, double fraction)
-{
-    (void)ctx;
-    CHECK(phase && fraction >= 0 && fraction <= 1);
-    return ++calls == cancel_at;
 }
 
 static void check_cancelled(void)
@@ -451,6 +457,7 @@ int main(void)
     check_refused_columns();
     check_refused_options();
     check_cap();
+    check_cap_of_sample();
     check_failing_kinds();
     check_time();
     check_cancelled();

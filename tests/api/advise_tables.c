@@ -1,6 +1,6 @@
 /* kr_advise_table: what it says of tables, what it refuses, and that it leaves nothing behind when it is
  * cancelled. */
-#include "check.h"
+#include "cancel.h"
 #include "device_memory.h"
 
 enum { N = 3000, LARGE = 1 << 19 };
@@ -123,15 +123,6 @@ static void check_refused(void)
     REFUSED(KR_ERR_ARGUMENT,
             kr_advise_table(device, uneven, names, 2, NULL, conditions, 1, NULL, &advice, &err));
     kr_condition_destroy(condition);
-}
-
-static uint64_t calls, cancel_at;
-
-static int cancel(void *ctx, const char *phase, double fraction)
-{
-    (void)ctx;
-    CHECK(phase && fraction >= 0 && fraction <= 1);
-    return ++calls == cancel_at;
 }
 
 static void check_cancelled(void)

@@ -2,25 +2,16 @@
  * allocator: an error that says so, no leak, and an index that is as it was. */
 #include "check.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HAS_SANITIZER 1
-#endif
-#endif
+#include "fault_allocator.h"
 
-#if defined(HAS_SANITIZER) || !defined(__GLIBC__)
+#ifdef NO_FAULTS
 
 int main(void)
 {
-    printf("skipped: the allocator cannot be replaced under a sanitizer or another C library than glibc\n");
-    return SKIPPED;
+    return skip_faults();
 }
 
 #else
-
-#include "fault_allocator.h"
 
 enum { N = 50 };
 

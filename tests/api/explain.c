@@ -103,7 +103,8 @@ static void check_bound(void)
                                         "best:ranges=off",
                                         "best:ranges=off,hits=0",
                                         "best:ranges=off,lookups=1000",
-                                        "best:ranges=off,lookups=600000"};
+                                        "best:ranges=off,lookups=600000",
+                                        "best:lookups=100000000"};
     for (size_t s = 0; s < sizeof specs / sizeof *specs; ++s) {
         kr_estimate bound = {.struct_size = sizeof bound};
         kr_index_info made = {.struct_size = sizeof made};

@@ -4,6 +4,27 @@
 
 #include "check.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define NO_FAULTS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define NO_FAULTS 1
+#endif
+#endif
+#ifndef __GLIBC__
+#define NO_FAULTS 1
+#endif
+
+#ifdef NO_FAULTS
+
+static int skip_faults(void)
+{
+    printf("skipped: the allocator cannot be replaced under a sanitizer or another C library than glibc\n");
+    return SKIPPED;
+}
+
+#else
+
 #include <errno.h>
 #include <link.h>
 
@@ -175,4 +196,5 @@ static void release(void *ctx, void *memory, size_t nbytes, void *native_stream)
     __libc_free(memory);
 }
 
+#endif
 #endif

@@ -3,7 +3,7 @@
  * far value, one key, equal keys, NULLs, no rows.
  *
  * Usage: api.join_dense [DEVICE] */
-#include "check.h"
+#include "cancel.h"
 #include "device_name.h"
 
 enum { MOST = 300, PAIRS = MOST * MOST + 2 * MOST };
@@ -335,6 +335,66 @@ static void check_pattern(kr_type type, pattern p)
     }
 }
 
+/* ---- Many rows -------------------------------------------------------------------------------- */
+
+/* The right side is the one that is indexed. */
+static kr_status join_many(kr_join_type type, uint64_t n_left, uint64_t n_right, const char *spec, char *kind)
+{
+    const kr_join_options options = {.struct_size = sizeof options, .type = type, .inverse = KR_INVERSE_OFF};
+    kr_join_info info = {.struct_size = sizeof info};
+    kr_join *join = NULL;
+    uint32_t *numbers = calloc(n_right, sizeof *numbers);
+    kr_status status = KR_ERR_HOST_MEMORY;
+    for (uint64_t i = 0; numbers && i < n_right; ++i)
+        numbers[i] = (uint32_t)(i * 2654435761u % n_right * 3); /* each once, one in 3 values */
+    const kr_column right = {.type = KR_U32, .count = n_right, .data = numbers},
+                    left = {.type = KR_U32, .count = n_left, .data = numbers};
+    if (numbers)
+        status = kr_join_create(device, spec, &left, &right, &options, &join, NULL);
+    if (status == KR_OK) {
+        WORKS(kr_join_query(join, &info, &err));
+        CHECK(info.pairs == (type == KR_JOIN_ANTI ? 0 : n_left));
+        memcpy(kind, info.spec, sizeof info.spec);
+    }
+    kr_join_destroy(join);
+    free(numbers);
+    return status;
+}
+
+/* The build of bits takes longer than few lookups gain. */
+static void check_few_lookups(void)
+{
+    char kind[KR_SPEC_NBYTES] = "";
+    WORKS(join_many(KR_JOIN_INNER, 20000, 20000, "best", kind));
+    CHECK(strncmp(kind, "dense", 5) == 0);
+    WORKS(join_many(KR_JOIN_INNER, 5000, 20000, "best", kind));
+    CHECK(strncmp(kind, "dense", 5) != 0);
+    WORKS(join_many(KR_JOIN_INNER, 5000, 20000, "best:lookups=20000", kind));
+    CHECK(strncmp(kind, "dense", 5) == 0);
+}
+
+/* Bits of many rows can be cancelled at each call, and leave nothing behind. */
+static void check_cancelled(void)
+{
+    enum { ROWS = (1 << 22) + 5000 };
+    char kind[KR_SPEC_NBYTES];
+    kr_device *own = NULL, *other = device;
+    const kr_device_options options = {
+        .struct_size = sizeof options, .threads = 1, .progress = {.call = cancel}};
+    WORKS(kr_device_open("cpu", &options, &own, &err));
+    device = own;
+    kr_status status = KR_ERR_CANCELLED;
+    for (uint64_t n = 1; own && status == KR_ERR_CANCELLED && n < 100; ++n) {
+        calls = 0;
+        cancel_at = n;
+        status = join_many(KR_JOIN_SEMI, 1000, ROWS, "dense", kind);
+        CHECK(status == (calls >= n ? KR_ERR_CANCELLED : KR_OK));
+    }
+    CHECK(status == KR_OK && calls > 0);
+    device = other;
+    kr_device_close(own);
+}
+
 int main(int argc, char **argv)
 {
     static const kr_type types[] = {KR_U8, KR_I16, KR_U32, KR_I32, KR_U64, KR_TIMESTAMP64};
@@ -346,6 +406,9 @@ int main(int argc, char **argv)
         for (int p = 0; p < PATTERNS; ++p)
             if (types[t] != KR_U8 || (p != FAR && p != SPREAD))
                 check_pattern(types[t], (pattern)p);
+    check_few_lookups();
+    if (strcmp(device_name, "cpu") == 0)
+        check_cancelled();
     kr_device_close(device);
     return failures != 0;
 }

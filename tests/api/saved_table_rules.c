@@ -1,4 +1,5 @@
 /* Tables in files: what a file holds, what is refused, the memory cap, what was prepared, cancelling. */
+#include "cancel.h"
 #include "saved_tables.h"
 
 #include <pthread.h>
@@ -223,19 +224,10 @@ static void check_prepared(void)
 
 /* ---- Cancelling ------------------------------------------------------------------------------ */
 
-static uint64_t calls, cancel_at;
-
-static int progress(void *ctx, const char *phase, double fraction)
-{
-    (void)ctx;
-    CHECK(phase && fraction >= 0 && fraction <= 1);
-    return cancel_at && ++calls == cancel_at;
-}
-
 /* Cancelled at its first call, its second, ...: nothing is left behind. */
 static void check_cancelling(const char *spec)
 {
-    const kr_progress report = {.call = progress};
+    const kr_progress report = {.call = cancel};
     const kr_table_options options = options_of(KR_COPY_ALWAYS);
     kr_table *table = create(host, spec, N, NULL), *loaded = NULL;
     kr_status status = KR_ERR_CANCELLED;

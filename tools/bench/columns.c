@@ -30,12 +30,6 @@ const option_row bench_files_rows[] = {
     {0},
 };
 
-const option_row bench_batches_rows[] = {
-    {"batches", 0, 0, OPTION_NUMBER, offsetof(workload, batches), "N", "look up the probes in N pieces [1]",
-     1, UINT32_MAX},
-    {0},
-};
-
 enum { N_READ = COLUMN_UPPER + 1 };
 
 struct bench_files {

@@ -80,8 +80,8 @@ static void add_groups(job *j, int operation)
     j->n_groups = 0;
     if (!reads_files)
         add_generated(j, operation);
-    else if (looks_up)
-        add_group(j, "Batches", bench_batches_rows, &j->w);
+    if (looks_up)
+        add_group(j, "Batches (not build, scan, loads)", bench_batches_rows, &j->w);
     if (operation == BENCH_SCAN || all)
         add_group(j, "Conditions (scan)", bench_query_rows, &j->w);
     j->n_sweepable = j->n_groups;

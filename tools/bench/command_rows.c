@@ -17,6 +17,10 @@ const option_row bench_probe_rows[] = {
      UINT32_MAX},
     {"order", 0, 0, OPTION_CHOICE, WORK(order), WORKLOAD_ORDERS,
      "the order of the probes; half: every second one ascends [random]", 0, 0},
+    {0},
+};
+
+const option_row bench_batches_rows[] = {
     {"batches", 0, 0, OPTION_NUMBER, WORK(batches), "N", "look up the probes in N pieces [1]", 1, UINT32_MAX},
     {0},
 };

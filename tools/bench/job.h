@@ -123,7 +123,7 @@ kr_column bench_texts_column(const bench_data *data, int column, uint64_t first,
 /* They take the place of generated keys and probes: the library gets them as they are, and `host` of the data
  * has codes of u32 or u64 in the order of their values, which oracles compare. */
 
-extern const option_row bench_files_rows[], bench_batches_rows[];
+extern const option_row bench_files_rows[];
 /* 1: a command line names columns of files. */
 int bench_files_are_named(int argc, char **argv);
 /* Before anything is read. */

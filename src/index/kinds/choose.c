@@ -225,8 +225,8 @@ int kr_choose_looks(const kr_device *device, const char *text)
     return is_best(text, &wanted) && rule_of(&wanted, device->ops->is_host, &at, &spec);
 }
 
-void kr_choose_seen(const kr_device *device, const char *text, const kr_look *look, kr_spec *spec,
-                    const char **reason)
+void kr_choose_seen(const kr_device *device, const char *text, const kr_look *look, uint64_t lookups,
+                    kr_spec *spec, const char **reason)
 {
     wishes wanted;
     kr_spec found;
@@ -234,6 +234,8 @@ void kr_choose_seen(const kr_device *device, const char *text, const kr_look *lo
     const struct rule *rule;
     if (!is_best(text, &wanted))
         return;
+    if (lookups && !(wanted.given >> WISH_LOOKUPS & 1))
+        wanted.of[WISH_LOOKUPS] = (int64_t)(lookups < NO_END ? lookups : NO_END);
     while ((rule = rule_of(&wanted, device->ops->is_host, &at, &found)) && !fits(rule, &wanted, look))
         ;
     if (!rule)

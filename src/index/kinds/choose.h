@@ -18,9 +18,10 @@ kr_status kr_choose(const kr_device *device, const char *text, kr_spec *spec, co
 int kr_choose_is_open(const char *text);
 /* 1: and what it stands for depends on the keys, too. Without a look at them, it is what kr_choose says. */
 int kr_choose_looks(const kr_device *device, const char *text);
-/* Changes what kr_choose has chosen for `text` to what suits the keys, if that is another kind. */
-void kr_choose_seen(const kr_device *device, const char *text, const kr_look *look, kr_spec *spec,
-                    const char **reason);
+/* Changes what kr_choose has chosen for `text` to what suits the keys, if that is another kind. `lookups`:
+ * how many come before the index is gone, unless the text says it; 0: nobody knows. */
+void kr_choose_seen(const kr_device *device, const char *text, const kr_look *look, uint64_t lookups,
+                    kr_spec *spec, const char **reason);
 
 /* Another kind that a look may choose, by ordinal, with options under which its estimate holds for all such
  * keys; 0: there are no more. */

@@ -233,7 +233,7 @@ static void look_at_keys(kr_work *w, kr_index *index, const char *text, const kr
 {
     kr_spec spec = index->spec;
     const kr_look look = kr_look_at(w, keys);
-    kr_choose_seen(index->device, text, &look, &spec, NULL);
+    kr_choose_seen(index->device, text, &look, 0, &spec, NULL);
     if (kr_work_goes_on(w))
         set_spec(w, index, &spec, (uint32_t)keys->type);
     kr_work_lap(w, "look");

@@ -1,5 +1,6 @@
 /* The sort of pairs against the C library's, over sizes, widths, bit ranges, key shapes and threads. */
 #include "base/devices/device.h"
+#include "base/devices/work.h"
 #include "steps.h"
 
 #include <pthread.h>
@@ -302,12 +303,50 @@ static void threads_sort_at_the_same_time(void **state)
     kr_device_close(device);
 }
 
+/* Scratch memory for the most pairs suffices for each smaller number, also of few bits, of which many pairs
+ * are moved once and fewer twice. Memory that nothing is written to costs nothing. */
+static void sorts_fewer_than_there_is_room_for(void **state)
+{
+    enum { N = 300000, BITS = 12 };
+    (void)state;
+    kr_device *device = open_threads(2);
+    uint32_t *keys = calloc(N, sizeof *keys), *sorted = calloc(N, sizeof *sorted),
+             *rows = calloc(N, sizeof *rows);
+    assert_true(keys && sorted && rows);
+    for (uint32_t bits = 1; bits <= BITS; ++bits)
+        for (uint32_t log2 = 19; log2 <= 27; ++log2) {
+            kr_error err = {0};
+            kr_work work = kr_work_on(device, NULL, &err);
+            for (uint32_t i = 0; i < N; ++i)
+                keys[i] = (uint32_t)some_bits(i) & ((1u << bits) - 1);
+            const kr_sort sort = {.key_bits = 32,
+                                  .end_bit = bits,
+                                  .n = N,
+                                  .keys_in = keys,
+                                  .keys_out = sorted,
+                                  .rows_out = rows};
+            kr_work_sort_some(&work, &sort, (uint64_t)1 << log2);
+            if (kr_work_end(&work) != KR_OK)
+                fail_msg("%u bits, room for 2^%u: %s", bits, log2, err.text);
+            for (uint32_t i = 1; i < N; ++i)
+                assert_true(sorted[i - 1] <= sorted[i]);
+        }
+    free(keys);
+    free(sorted);
+    free(rows);
+    kr_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sorts_every_shape),   cmocka_unit_test(sorts_ranges_of_bits),
-        cmocka_unit_test(sorts_large_columns), cmocka_unit_test(refuses_what_it_cannot_sort),
-        cmocka_unit_test(reports_and_stops),   cmocka_unit_test(threads_sort_at_the_same_time),
+        cmocka_unit_test(sorts_fewer_than_there_is_room_for),
+        cmocka_unit_test(sorts_every_shape),
+        cmocka_unit_test(sorts_ranges_of_bits),
+        cmocka_unit_test(sorts_large_columns),
+        cmocka_unit_test(refuses_what_it_cannot_sort),
+        cmocka_unit_test(reports_and_stops),
+        cmocka_unit_test(threads_sort_at_the_same_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

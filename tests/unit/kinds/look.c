@@ -173,8 +173,10 @@ static void is_as_ever_without_a_look(void **state)
     assert_false(kr_choose_looks(device, "pivot"));
 }
 
-/* The kind and the reason for keys like these; `on_cpu` 0: the rules of a GPU, which no keys are read on. */
-static const char *chosen(int on_cpu, const char *text, const kr_look *look, const char **reason)
+/* The kind and the reason for keys like these; `on_cpu` 0: the rules of a GPU, which no keys are read on.
+ * `lookups`: what the caller knows of them, 0: nothing. */
+static const char *chosen_before(int on_cpu, const char *text, const kr_look *look, uint64_t lookups,
+                                 const char **reason)
 {
     static kr_spec spec;
     const kr_device_ops gpu_ops = {.is_host = 0}, cpu_ops = {.is_host = 1};
@@ -182,8 +184,13 @@ static const char *chosen(int on_cpu, const char *text, const kr_look *look, con
     kr_error err = {0};
     if (kr_choose(&on, text, &spec, reason, &err) != KR_OK)
         fail_msg("%s", err.text);
-    kr_choose_seen(&on, text, look, &spec, reason);
+    kr_choose_seen(&on, text, look, lookups, &spec, reason);
     return spec.kind->name;
+}
+
+static const char *chosen(int on_cpu, const char *text, const kr_look *look, const char **reason)
+{
+    return chosen_before(on_cpu, text, look, 0, reason);
 }
 
 enum { MANY = 1000000 };
@@ -246,10 +253,14 @@ static void goes_by_what_it_is_told(void **state)
             fail_msg("row %zu, %s on a %s: %s, because %s", i, t->text, t->on_cpu ? "CPU" : "GPU", kind,
                      reason);
     }
-    const kr_look none = {.type = KR_U32};
+    const kr_look none = {.type = KR_U32}, near = look_of(NEAR, 0);
     const char *reason = NULL;
     assert_string_equal(chosen(1, "best:ranges=off,lookups=1", &none, &reason), "hash");
     assert_string_equal(chosen(1, "best:lookups=1", &none, &reason), "pivot");
+    assert_string_equal(chosen_before(1, "best", &near, MANY / 2, &reason), "pivot");
+    assert_string_equal(chosen_before(1, "best", &near, MANY / 2 + 1, &reason), "dense");
+    assert_string_equal(chosen_before(1, "best", &near, UINT64_MAX, &reason), "dense");
+    assert_string_equal(chosen_before(1, "best:lookups=900000", &near, 5, &reason), "dense"); /* as is said */
 }
 
 /* What is explained is built, and without a look nothing that was told matters. */
