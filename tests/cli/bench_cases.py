@@ -532,5 +532,6 @@ def experiments_resume(keyray, device, folder):
     assert times == {path: path.stat().st_mtime_ns for path in (folder / "kept/runs").iterdir()}
 
 
-SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, every_figure, experiments, experiments_resume, experiments_thesis, experiments_cgrx, experiments_lightweight, experiments_rtscan, experiments_choosing,
-           report_runs, experiments_counters, points_of_kinds]
+SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, report_runs, points_of_kinds]
+EXPERIMENTS_SCRIPTS = [every_figure, experiments, experiments_resume, experiments_thesis, experiments_cgrx, experiments_lightweight,
+                       experiments_rtscan, experiments_choosing, experiments_counters]

@@ -129,12 +129,16 @@ def main(arguments):
     parser = argparse.ArgumentParser(description="Tests of the keyray command.")
     parser.add_argument("keyray")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--no-experiments", action="store_true", help="leave out bench/experiments, for slow tools")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args(arguments)
     keyray = str(pathlib.Path(options.keyray).resolve())
     parts = (cases, input_cases, nearest_cases, answer_cases, update_cases, saved_cases, scan_cases, bench_cases, bench_file_cases, advise_cases)
+    scripted = scripts.SCRIPTS + hint_cases.SCRIPTS + nearest_cases.SCRIPTS + input_cases.SCRIPTS + saved_cases.SCRIPTS + bench_cases.SCRIPTS + bench_file_cases.SCRIPTS + advise_cases.SCRIPTS
+    if not options.no_experiments:
+        scripted = scripted + bench_cases.EXPERIMENTS_SCRIPTS
     jobs = [(case["run"], run_case, case) for part in parts for case in part.CASES]
-    jobs += [(script.__doc__, run_script, script) for script in scripts.SCRIPTS + hint_cases.SCRIPTS + nearest_cases.SCRIPTS + input_cases.SCRIPTS + saved_cases.SCRIPTS + bench_cases.SCRIPTS + bench_file_cases.SCRIPTS + advise_cases.SCRIPTS]
+    jobs += [(script.__doc__, run_script, script) for script in scripted]
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for title, runner, job in jobs:
         if options.words and not any(word in title for word in options.words):

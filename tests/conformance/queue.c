@@ -19,8 +19,8 @@ static const struct area {
     {"streams", kr_run_streams}, {"joins", kr_run_joins},     {"asof", kr_run_asof},
     {"overlap", kr_run_overlap}, {"misuse", kr_run_misuse},   {"every_key", kr_run_every_key},
     {"counts", kr_run_counts},   {"heavy", kr_run_heavy},     {"set_keys", kr_run_set_keys},
-    {"updates", kr_run_updates}, {"growth", kr_run_growth},   {"work", kr_run_work},
-    {"limits", kr_run_limits},   {"saved", kr_run_saved},
+    {"updates", kr_run_updates}, {"cancels", kr_run_cancels}, {"growth", kr_run_growth},
+    {"work", kr_run_work},       {"limits", kr_run_limits},   {"saved", kr_run_saved},
 };
 enum { N_AREAS = sizeof areas / sizeof areas[0] };
 

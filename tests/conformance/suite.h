@@ -192,6 +192,7 @@ void kr_run_counts(kr_suite *suite);
 void kr_run_heavy(kr_suite *suite);
 void kr_run_set_keys(kr_suite *suite);
 void kr_run_updates(kr_suite *suite);
+void kr_run_cancels(kr_suite *suite);
 void kr_run_saved(kr_suite *suite);
 void kr_run_growth(kr_suite *suite);
 void kr_run_work(kr_suite *suite);
