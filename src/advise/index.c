@@ -228,7 +228,7 @@ static double time_scan(kr_advise_lookups *w)
     const kr_scan_sink sink = {.struct_size = sizeof sink, .result = KR_SCAN_COUNT, .out = &n};
     const kr_scan_sink *sinks[] = {&sink};
     kr_status status =
-        kr_table_create(w->s.device, "full:zones=off", column, NULL, 1, NULL, NULL, &table, NULL);
+        kr_table_create(w->s.device, "full:zones=off,narrow=off", column, NULL, 1, NULL, NULL, &table, NULL);
     if (status == KR_OK)
         status = kr_condition_compare("c0", KR_EQUAL, &one, &condition, NULL);
     const kr_condition *conditions[] = {condition};

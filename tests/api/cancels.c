@@ -274,7 +274,7 @@ static kr_status join_texts(const void *what, kr_error *err)
 int main(void)
 {
     static const creation creations[] = {
-        {"full", KR_COPY_NEVER}, {"full:zones=off", KR_COPY_ALWAYS}, {"bindex", KR_COPY_AUTO}};
+        {"full", KR_COPY_NEVER}, {"full:zones=off,narrow=on", KR_COPY_ALWAYS}, {"bindex", KR_COPY_AUTO}};
     const kr_device_options options = {.struct_size = sizeof options, .progress = {.call = progress}};
     WORKS(kr_device_open("cpu", &options, &device, &err));
     WORKS(kr_condition_parse("value < 300 or time = 5", &condition, &err));

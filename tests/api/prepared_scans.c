@@ -261,7 +261,7 @@ static void parse_conditions(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const specs[] = {"full", "bindex", "bindex:refine=scatter"};
+    static const char *const specs[] = {"full", "full:narrow=on", "bindex", "bindex:refine=scatter"};
     const int skipped = take_device_name(argc, argv);
     if (skipped)
         return skipped;

@@ -313,6 +313,70 @@ static void check_text_table(void)
     free(file.data);
 }
 
+/* A file of before there were narrow copies has the spec without them, which then stands for their default.
+ */
+static void check_before_narrow(const bytes *file)
+{
+    static const char said[] = "narrow=off", now[] = "narrow=auto";
+    const kr_scan_sink sink = {.struct_size = sizeof sink, .result = KR_SCAN_COUNT, .out = &(uint64_t){0}};
+    const kr_scan_sink *sinks[] = {&sink};
+    bytes copy = copy_of(file);
+    const file_field spec = find_field(&copy, "spec");
+    kr_saved *saved = NULL;
+    kr_table *table = NULL;
+    kr_condition *condition = NULL;
+    kr_table_info info = {.struct_size = sizeof info};
+    const uint64_t at = spec.content_at + spec.value - strlen(said);
+    CHECK(memcmp(copy.data + at, said, strlen(said)) == 0);
+    CHECK(full8(spec.value + 2) == full8(spec.value + 1)); /* one more byte does not move what follows */
+    memcpy(copy.data + at, now, sizeof now);
+    put_number(&copy, spec.value_at, spec.value + 1, 8);
+    mend(&copy);
+    WORKS(kr_saved_open_memory(copy.data, copy.n, NULL, &saved, &err));
+    WORKS(kr_table_load(device, saved, NULL, NULL, &table, &err));
+    WORKS(kr_table_append(table, &column, 1, NULL, &err));
+    WORKS(kr_table_validate(table, &err));
+    WORKS(kr_table_query(table, &info, &err));
+    CHECK(strstr(info.spec, now) && info.rows == 2 * N);
+    CHECK(!strcmp(kr_table_counter_name(table, 1), "narrow columns") &&
+          kr_table_counter_value(table, 1) == 0);
+    WORKS(kr_condition_parse("c0 >= 12", &condition, &err));
+    WORKS(kr_scan(table, (const kr_condition *const *)&condition, sinks, 1, NULL, NULL, &err));
+    CHECK(*(const uint64_t *)sink.out == 2 * (N - 2));
+    kr_condition_destroy(condition);
+    kr_table_destroy(table);
+    kr_saved_close(saved);
+    free(copy.data);
+}
+
+/* A table with a narrow copy, whose values may be anything; not so what leaves are found by. */
+static void check_narrow_table(void)
+{
+    static const change of_narrow[] = {
+        {"kind.narrow 0.bytes", 0, 3, 0, "may be 0 to 2"},
+        {"kind.narrow 0.bytes", 0, 2, 0, "bytes"},
+        {"kind.narrow 0.bytes", 0, 0, 0, "due"},
+        {"kind.narrow 0.highest", 0, 7 + 256, 0, "a narrow copy has values of 1 bytes, for codes 7 to 263"},
+        {"kind.narrow 0.highest", 0, 6, 0, "a narrow copy has values"},
+        {"kind.narrow 0.lowest", 0, UINT64_MAX, 0, "a narrow copy has values"},
+    };
+    static const char *const specs[] = {"full", "full:narrow=off"};
+    for (uint32_t i = 0; i < 2; ++i) {
+        kr_table *table = NULL;
+        WORKS(kr_table_create(device, specs[i], &column, NULL, 1, NULL, NULL, &table, &err));
+        const bytes file = bytes_of_table(table);
+        kr_table_destroy(table);
+        holds_table = 1;
+        CHECK(load(&file, NULL) == KR_OK);
+        if (i == 0)
+            check_list(&file, of_narrow, sizeof of_narrow / sizeof *of_narrow);
+        else
+            check_before_narrow(&file);
+        holds_table = 0;
+        free(file.data);
+    }
+}
+
 /* Names, kinds and the order of fields. */
 static void check_fields(const bytes *file)
 {
@@ -360,6 +424,7 @@ int main(void)
     check_fields(&file);
     check_text_index();
     check_text_table();
+    check_narrow_table();
     CHECK(in_use(device) == 0);
     free(file.data);
     kr_device_close(device);

@@ -11,6 +11,8 @@ static const struct {
 } specs[] = {
     {"full", N},
     {"full:zones=off,logic=branching", N},
+    {"full:narrow=on", N},
+    {"full:narrow=off", N},
     {"bindex", N},
     {"bindex:vectors=5", N},
     {"bindex:refine=scatter,vectors=20", N},

@@ -157,8 +157,8 @@ static void check_copies(void)
         kr_table *made = NULL;
         uint64_t count = 0;
         memset(changing, 0, sizeof changing);
-        WORKS(kr_table_create(device, "full", &one, NULL, 1, &options, NULL, &made, &err));
-        WORKS(kr_table_estimate(device, "full", &one, 1, &options, &need, &err));
+        WORKS(kr_table_create(device, "full:narrow=off", &one, NULL, 1, &options, NULL, &made, &err));
+        WORKS(kr_table_estimate(device, "full:narrow=off", &one, 1, &options, &need, &err));
         WORKS(kr_table_query(made, &info, &err));
         CHECK(info.copied_columns == (copy == KR_COPY_ALWAYS) && info.rows == N && info.columns == 1);
         CHECK(info.footprint_nbytes == info.copied_columns * N * 4 + (N + 1023) / 1024 * 8 &&

@@ -255,8 +255,8 @@ static int runs_here(const char *spec)
 int main(int argc, char **argv)
 {
     static const char *const specs[] = {
-        "full",          "bindex",      "bindex:refine=scatter", "rtscan", "rtscan:scenes=lazy",
-        "rtc1:rays=100", "rtc3:rays=20"};
+        "full",   "full:narrow=on",     "bindex",        "bindex:refine=scatter",
+        "rtscan", "rtscan:scenes=lazy", "rtc1:rays=100", "rtc3:rays=20"};
     const int skipped = take_device_name(argc, argv);
     if (skipped)
         return skipped;

@@ -470,8 +470,8 @@ static void check_threads(const char *spec)
 
 int main(int argc, char **argv)
 {
-    static const char *const specs[] = {"full",   "full:zones=on", "bindex", "bindex:refine=scatter",
-                                        "rtscan", "rtc3:rays=20"};
+    static const char *const specs[] = {
+        "full", "full:narrow=on,zones=off", "bindex", "bindex:refine=scatter", "rtscan", "rtc3:rays=20"};
     const kr_device_options options = {.struct_size = sizeof options, .memory_cap_nbytes = UINT64_MAX};
     if (take_device_name(argc, argv))
         return SKIPPED;

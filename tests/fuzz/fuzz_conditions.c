@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 300, COLUMNS = 3, KINDS = 3, TEXT_MOST = 12 };
+enum { ROWS = 300, COLUMNS = 3, KINDS = 4, TEXT_MOST = 12 };
 
-static const char *const kinds[KINDS] = {"full", "bindex", "full:zones=off"};
+static const char *const kinds[KINDS] = {"full", "bindex", "full:zones=off", "full:narrow=on"};
 static kr_table *tables[KINDS];
 static uint64_t scanned;
 

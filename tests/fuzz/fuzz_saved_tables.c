@@ -13,7 +13,8 @@
 enum { ROWS = 2100, MORE = 70, COLUMNS = 4, PLANS_MOST = 6, EACH = 3 };
 
 static const char *const specs[] = {
-    "full",
+    "full:narrow=on",
+    "full:narrow=off",
     "bindex:vectors=7",
     "bindex:vectors=40",
     "bindex:refine=scatter,vectors=9",

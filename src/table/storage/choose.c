@@ -25,8 +25,9 @@ static const struct choice {
     {"bindex:vectors=32",
      "faster than reading every row; with 128 vectors, building it would take more than a quarter of "
      "the device's memory, with 32 it does not"},
-    {"full", "building bindex would take more than a quarter of the device's memory, even with 32 vectors; "
-             "full needs hardly any"},
+    {"full:narrow=off",
+     "building bindex would take more than a quarter of the device's memory, even with 32 vectors; "
+     "full needs hardly any"},
 };
 
 /* "best" in a build without the kinds of `choices`. */

@@ -491,6 +491,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TESTS_OF("full"),
         TESTS_OF("full:logic=and,zones=off"),
+        TESTS_OF("full:narrow=on"),
         TESTS_OF("bindex"),
         TESTS_OF("bindex:vectors=4"),
         TESTS_OF("bindex:refine=scatter,vectors=9"),

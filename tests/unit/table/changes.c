@@ -321,6 +321,8 @@ static const char *const specs[] = {
     "full",
     "full:zones=off",
     "full:logic=branching",
+    "full:narrow=on",
+    "full:narrow=off",
     "bindex",
     "bindex:vectors=2",
     "bindex:vectors=256",
@@ -389,7 +391,7 @@ static void grow_over_tiles(void **state)
     const kr_type types[COLUMNS] = {KR_U32, KR_I64, KR_F32, KR_U8};
     const uint32_t shapes[COLUMNS] = {ASCENDING, EVEN, EVEN, FEW};
     (void)state;
-    for (uint32_t s = 0; s < 6; ++s) {
+    for (uint32_t s = 0; s < 8; ++s) {
         kr_placed placed[COLUMNS] = {0};
         spec = specs[s];
         begin_model(s, types);

@@ -16,14 +16,10 @@ static uint8_t is_dead[ROWS_MOST];
 static uint64_t n_rows;
 static kr_table *table;
 
-static const char *const specs[] = {"full",
-                                    "full:zones=off",
-                                    "bindex",
-                                    "bindex:vectors=2",
-                                    "bindex:refine=scatter",
-                                    "rtscan:vectors=4",
-                                    "rtc1:rays=2000",
-                                    "rtc3:rays=60"};
+static const char *const specs[] = {
+    "full",           "full:zones=off",   "full:narrow=on",        "full:narrow=off",
+    "bindex",         "bindex:vectors=2", "bindex:refine=scatter", "rtscan:vectors=4",
+    "rtc1:rays=2000", "rtc3:rays=60"};
 enum { SPECS = sizeof specs / sizeof *specs };
 
 /* ---- Rows ------------------------------------------------------------------------------------ */

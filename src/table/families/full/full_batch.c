@@ -28,7 +28,8 @@ static void run(kr_work *work, full_batch *batch, const uint32_t *alive, const k
                                 .n_lanes = batch->n_lanes,
                                 .skips = batch->table->logic != FULL_LOGIC_AND};
     const uint64_t elements = (params.n + FULL_BATCH_ROWS - 1) / FULL_BATCH_ROWS;
-    char *tables = NULL;
+    char *tables = NULL, note[FULL_NOTE_NBYTES];
+    uint32_t n_narrow = 0;
     uint64_t nbytes = 0;
     if (notes->counters) {
         params.compared = notes->counters + KR_SCAN_REFINED;
@@ -44,8 +45,12 @@ static void run(kr_work *work, full_batch *batch, const uint32_t *alive, const k
     params.blocks =
         (kr_blocks){params.shared_nbytes + (params.folds[FULL_BATCH_TEAMS] ? FULL_FOLD_NBYTES : 0), BLOCKS};
     kr_work_run(work, batch->is_wide ? &full_batch_u64 : &full_batch_u32, &params, elements);
-    kr_scans_log_step(notes->log, "full: %u conditions, %u lanes, %u columns, %llu edges in one pass",
-                      batch->n_jobs, batch->n_lanes, batch->n_columns, (unsigned long long)batch->n_edges);
+    for (uint32_t c = 0; c < batch->n_columns; ++c)
+        n_narrow +=
+            batch->sources[c].other == KR_NO_COLUMN && full_is_narrow(batch->table, batch->sources[c].column);
+    kr_scans_log_step(notes->log, "full: %u conditions, %u lanes, %u columns, %llu edges in one pass%s",
+                      batch->n_jobs, batch->n_lanes, batch->n_columns, (unsigned long long)batch->n_edges,
+                      full_narrow_note(n_narrow, note));
     kr_work_lap(work, "scan");
     kr_work_give(work, there);
     free(tables);

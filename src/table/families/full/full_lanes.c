@@ -56,8 +56,9 @@ static int take_columns(full_batch *batch, const kr_plan *plan)
             return 0;
         if (c == batch->n_columns)
             batch->sources[batch->n_columns++] = (full_batch_source){leaf->column, leaf->other, 0};
-        batch->is_wide |= kr_type_key_bits(batch->table->columns[leaf->column].type) == 64;
-        batch->sources[c].n_edges += leaf->other == KR_NO_COLUMN ? 2 * leaf->n_intervals : 0;
+        batch->is_wide |= kr_type_key_bits(full_read_of(batch->table, leaf)->type) == 64;
+        batch->sources[c].n_edges +=
+            leaf->other == KR_NO_COLUMN ? 2 * full_codes_in(batch->table, leaf).n : 0;
         if (batch->sources[c].n_edges > FULL_EDGES_MOST)
             return 0;
     }

@@ -12,6 +12,7 @@ typedef struct full_job {
     const full_table *table;
     full_params params;
     uint32_t n_leaves, is_wide; /* is_wide: codes of 64 bits */
+    uint32_t n_narrow;          /* leaves that are read in narrow copies */
     char *ends, *there;
     uint64_t ends_nbytes; /* those that are written so far */
 } full_job;
@@ -26,19 +27,24 @@ uint32_t full_load_of(const kr_column *column, uint32_t is_wide)
     return width == 8 ? FULL_LOAD_8 : width == 4 ? FULL_LOAD_4 : width == 2 ? FULL_LOAD_2 : FULL_LOAD_1;
 }
 
-int full_as_interval(const kr_leaf *leaf, uint32_t type, uint64_t *base, uint64_t *span, uint32_t *negate)
+const char *full_narrow_note(uint32_t n, char text[FULL_NOTE_NBYTES])
 {
-    const kr_interval *at = leaf->intervals;
-    const uint64_t most = kr_plan_most_code(type);
-    uint64_t low = 0, high = most;
-    *negate = leaf->n_intervals != 1;
-    if (leaf->n_intervals == 1) {
-        low = at[0].low;
-        high = at[0].high;
-    } else if (leaf->n_intervals == 2 && at[0].low == 0 && at[1].high == most) {
-        low = at[0].high + 1;
-        high = at[1].low - 1;
-    } else if (leaf->n_intervals) {
+    text[0] = '\0';
+    if (n)
+        snprintf(text, FULL_NOTE_NBYTES, ", %u of them in narrow copies", n);
+    return text;
+}
+
+int full_as_interval(const full_codes *codes, uint32_t type, uint64_t *base, uint64_t *span, uint32_t *negate)
+{
+    const kr_interval first = codes->n ? full_codes_at(codes, 0) : (kr_interval){0, codes->most};
+    const kr_interval last = codes->n ? full_codes_at(codes, codes->n - 1) : first;
+    uint64_t low = first.low, high = first.high;
+    *negate = codes->n != 1;
+    if (codes->n == 2 && first.low == 0 && last.high == codes->most) {
+        low = first.high + 1;
+        high = last.low - 1;
+    } else if (codes->n > 1) {
         return 0;
     }
     *base = type == KR_F32 || type == KR_F64 ? low : low - kr_type_bias(type);
@@ -46,11 +52,11 @@ int full_as_interval(const kr_leaf *leaf, uint32_t type, uint64_t *base, uint64_
     return 1;
 }
 
-static void write_ends(const kr_leaf *leaf, uint32_t is_wide, void *ends)
+static void write_ends(const full_codes *codes, uint32_t is_wide, void *ends)
 {
-    const uint64_t n = leaf->n_intervals;
+    const uint64_t n = codes->n;
     for (uint64_t i = 0; i < n; ++i) {
-        const kr_interval at = leaf->intervals[i];
+        const kr_interval at = full_codes_at(codes, i);
         if (is_wide) {
             ((uint64_t *)ends)[i] = at.low;
             ((uint64_t *)ends)[n + i] = at.high;
@@ -62,10 +68,10 @@ static void write_ends(const kr_leaf *leaf, uint32_t is_wide, void *ends)
 }
 
 /* Lows before highs. */
-static void as_search(full_job *job, const kr_leaf *leaf, full_leaf *to)
+static void as_search(full_job *job, const full_codes *codes, full_leaf *to)
 {
-    const uint64_t n = leaf->n_intervals, nbytes = n * (job->is_wide ? 8 : 4);
-    write_ends(leaf, job->is_wide, job->ends + job->ends_nbytes);
+    const uint64_t n = codes->n, nbytes = n * (job->is_wide ? 8 : 4);
+    write_ends(codes, job->is_wide, job->ends + job->ends_nbytes);
     to->form = FULL_SEARCH;
     to->lows = job->there + job->ends_nbytes;
     to->highs = job->there + job->ends_nbytes + nbytes;
@@ -75,7 +81,8 @@ static void as_search(full_job *job, const kr_leaf *leaf, full_leaf *to)
 
 static void add_leaf(full_job *job, const kr_leaf *leaf)
 {
-    const kr_column *column = job->table->columns + leaf->column;
+    const kr_column *column = full_read_of(job->table, leaf);
+    const full_codes codes = full_codes_in(job->table, leaf);
     full_leaf *to = job->params.leaves + job->n_leaves++;
     *to = (full_leaf){.data = column->data,
                       .validity = column->validity,
@@ -96,9 +103,12 @@ static void add_leaf(full_job *job, const kr_leaf *leaf)
         to->other_validity = other->validity;
         to->other_offset = (uint32_t)other->validity_offset;
         to->load = full_load_of(other, job->is_wide) ? to->load : FULL_LOAD_ONE_BY_ONE;
-    } else if (!full_as_interval(leaf, column->type, &to->base, &to->span, &to->negate)) {
+        return;
+    }
+    job->n_narrow += (uint32_t)full_is_narrow(job->table, leaf->column);
+    if (!full_as_interval(&codes, column->type, &to->base, &to->span, &to->negate)) {
         to->negate = 0;
-        as_search(job, leaf, to);
+        as_search(job, &codes, to);
     }
 }
 
@@ -106,15 +116,18 @@ static void add_leaf(full_job *job, const kr_leaf *leaf)
 
 static int is_wide(const full_table *table, const kr_leaf *leaf)
 {
-    return kr_type_key_bits(table->columns[leaf->column].type) == 64;
+    return kr_type_key_bits(full_read_of(table, leaf)->type) == 64;
 }
 
-static int is_searched(const full_table *table, const kr_leaf *leaf)
+/* Ends of intervals that a leaf is searched by. */
+static uint64_t count_ends(const full_table *table, const kr_leaf *leaf)
 {
     uint64_t base, span;
     uint32_t negate;
-    return leaf->other == KR_NO_COLUMN &&
-           !full_as_interval(leaf, table->columns[leaf->column].type, &base, &span, &negate);
+    if (leaf->other != KR_NO_COLUMN)
+        return 0;
+    const full_codes codes = full_codes_in(table, leaf);
+    return full_as_interval(&codes, full_read_of(table, leaf)->type, &base, &span, &negate) ? 0 : 2 * codes.n;
 }
 
 /* Reading a line of memory less pays where few of its rows are wanted; a CPU skips whole parts. */
@@ -137,7 +150,7 @@ static void begin(kr_work *work, full_job *job, const kr_leaf *const *leaves, ui
     }
     for (uint32_t i = 0; i < n; ++i) {
         job->is_wide |= (uint32_t)is_wide(table, leaves[i]);
-        n_ends += is_searched(table, leaves[i]) ? 2 * leaves[i]->n_intervals : 0;
+        n_ends += count_ends(table, leaves[i]);
     }
     if (!n_ends)
         return;
@@ -188,6 +201,7 @@ static void select_some(kr_work *work, const full_table *table, const kr_select 
 {
     full_job job = {.table = table, .params = {.bitmap = part->bitmap, .alive = part->alive}};
     uint32_t list[FULL_LEAVES];
+    char note[FULL_NOTE_NBYTES];
     double first = 1;
     begin(work, &job, part->leaves, part->n_leaves, notes);
     order(table, part, list, &first);
@@ -196,9 +210,9 @@ static void select_some(kr_work *work, const full_table *table, const kr_select 
         add_code(&job.params, i ? FULL_AND_LEAF : FULL_PUSH, i);
         add_leaf(&job, part->leaves[list[i]]);
     }
-    kr_scans_log_step(notes->log, "full: %u predicate%s in one pass, %s", part->n_leaves,
-                      part->n_leaves == 1 ? "" : "s",
-                      job.params.branches ? "branching" : "reading every row");
+    kr_scans_log_step(notes->log, "full: %u predicate%s in one pass, %s%s", part->n_leaves,
+                      part->n_leaves == 1 ? "" : "s", job.params.branches ? "branching" : "reading every row",
+                      full_narrow_note(job.n_narrow, note));
     finish(work, &job);
 }
 
@@ -285,7 +299,7 @@ int full_select_plan(kr_work *work, const full_table *table, const kr_plan *plan
 {
     full_job job = {.table = table, .params = {.bitmap = bitmap, .alive = alive}};
     const kr_leaf *leaves[FULL_LEAVES] = {NULL};
-    char text[KR_SCAN_STEP_NBYTES];
+    char text[KR_SCAN_STEP_NBYTES], note[FULL_NOTE_NBYTES];
     const uint32_t n = (uint32_t)plan->n_leaves;
     if (!write_plan(&job.params, plan))
         return 0;
@@ -296,7 +310,7 @@ int full_select_plan(kr_work *work, const full_table *table, const kr_plan *plan
     for (uint32_t i = 0; i < n && kr_work_goes_on(work); ++i)
         add_leaf(&job, leaves[i]);
     describe_plan(plan, text);
-    kr_scans_log_step(notes->log, "%s", text);
+    kr_scans_log_step(notes->log, "%s%s", text, full_narrow_note(job.n_narrow, note));
     finish(work, &job);
     return 1;
 }

@@ -27,14 +27,14 @@ static int by_code(const void *a, const void *b)
 /* The edges of a leaf, ascending: its intervals begin behind the first, third, ... unless code 0 is in it. */
 static uint64_t edges_of(const making *m, const kr_leaf *leaf, uint64_t *edges)
 {
-    const uint32_t column = m->batch->sources[m->column].column;
-    const uint64_t most = kr_plan_most_code(m->batch->table->columns[column].type);
+    const full_codes codes = full_codes_in(m->batch->table, leaf);
     uint64_t n = 0;
-    for (uint64_t i = 0; i < leaf->n_intervals; ++i) {
-        if (leaf->intervals[i].low)
-            edges[n++] = leaf->intervals[i].low - 1;
-        if (leaf->intervals[i].high < most)
-            edges[n++] = leaf->intervals[i].high;
+    for (uint64_t i = 0; i < codes.n; ++i) {
+        const kr_interval at = full_codes_at(&codes, i);
+        if (at.low)
+            edges[n++] = at.low - 1;
+        if (at.high < codes.most)
+            edges[n++] = at.high;
     }
     return n;
 }
@@ -100,9 +100,10 @@ static void write_compared(const full_lane_leaf *at, uint32_t *masks)
 static void write_changes(const making *m, const full_lane_leaf *at, uint64_t *room, uint32_t *masks)
 {
     const kr_leaf *leaf = at->leaf;
+    const full_codes codes = full_codes_in(m->batch->table, leaf);
     const uint32_t bit = (uint32_t)1 << at->lane % 32, n = m->n_edges;
     const uint64_t n_edges = edges_of(m, leaf, room);
-    const uint32_t first = (leaf->n_intervals && leaf->intervals[0].low == 0) ^ at->is_or;
+    const uint32_t first = (codes.n && full_codes_at(&codes, 0).low == 0) ^ at->is_or;
     masks[0] = first ? masks[0] : masks[0] & ~bit;
     for (uint64_t e = 0; e < n_edges; ++e)
         masks[slot_behind(m, room[e])] ^= bit;
@@ -274,7 +275,7 @@ static full_batch_column column_of(const full_batch *batch, uint32_t c)
 {
     const full_table *table = batch->table;
     const full_batch_source *from = batch->sources + c;
-    const kr_column *column = table->columns + from->column;
+    const kr_column *column = (from->other == KR_NO_COLUMN ? table->reads : table->columns) + from->column;
     const full_zones *zones = table->zones ? table->zones + from->column : NULL;
     full_batch_column made = {.data = column->data,
                               .validity = column->validity,

@@ -1,8 +1,10 @@
 /* Zones of a column at one key width. */
 #include "table/families/full/full.h"
-#include "table/families/full/full_zones_width_body.h"
+#include "table/families/full/full_zones_params.h"
 
 #include <stdlib.h>
+
+extern const kr_program KR_W(full_zones), KR_W(full_zones_check);
 
 static zones_params params_of(const kr_column *column, const full_zones *zones)
 {
@@ -55,6 +57,8 @@ static void decide(kr_work *work, uint64_t n_rows, uint64_t first, full_zones *z
         full_spread all = zones->spread;
         add_zones(ends + whole, ends + n + whole, n - whole, &all);
         zones->are_used = is_clustered(&all);
+        zones->lowest = all.lowest;
+        zones->highest = all.highest;
     }
     free(ends);
 }
