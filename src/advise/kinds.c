@@ -25,6 +25,7 @@ static const struct candidate {
     {"bindex", "bindex:vectors=32", "bindex:vectors=32"},
     {"full", "full", "full"},
     {"full", "full:logic=branching", "full:logic=branching"},
+    {"full", "full:narrow=off", "full:narrow=off"}, /* less memory, where "full" keeps narrow copies */
     {"rtscan", "rtscan", "rtscan"},
     {"rtc3", "rtc3", "rtc3"},
     {"rtc1", "rtc1", "rtc1"},

@@ -87,9 +87,9 @@ static kr_status estimate(const kr_table_shape *shape, kr_need *need, kr_error *
 {
     const uint64_t tiles = full_zones_count(shape->n_rows);
     const int64_t *of = shape->spec->options;
-    uint64_t beside = 0; /* zones of the column that a narrow copy is made of */
+    uint64_t beside = SAMPLE_NBYTES; /* or the zones that a narrow copy is made of, which go before samples */
     (void)err;
-    *need = (kr_need){0, SAMPLE_NBYTES};
+    *need = (kr_need){0, 0};
     for (uint32_t c = 0; c < shape->n_columns; ++c) {
         const kr_type type = shape->columns[c].type;
         const uint64_t zones = 2 * tiles * kr_type_key_bits(type) / 8;
@@ -97,7 +97,7 @@ static kr_status estimate(const kr_table_shape *shape, kr_need *need, kr_error *
         need->footprint_nbytes += copy + (of[FULL_OPTION_ZONES] == FULL_ZONES_ON ? zones : 0);
         beside = copy && zones > beside ? zones : beside;
     }
-    need->peak_nbytes += need->footprint_nbytes + beside;
+    need->peak_nbytes = need->footprint_nbytes + beside;
     return KR_OK;
 }
 
