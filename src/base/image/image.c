@@ -31,6 +31,10 @@ void kr_image_refuse(kr_image *image, const char *format, ...)
 static void fill_again(kr_image *image, const kr_field *field, kr_buffer *buffer)
 {
     kr_work *w = image->work;
+    if (field->shared) {
+        KR_STEP(w, kr_buffer_share(field->shared, field->value, buffer, w->err));
+        return;
+    }
     KR_STEP(w, kr_buffer_allocate(w->device, field->value, w->stream, field->name,
                                   "a version lies beside the older one; destroy versions that nobody reads",
                                   buffer, w->err));
@@ -195,14 +199,16 @@ void *kr_image_object(kr_image *image, void **self, size_t nbytes)
 }
 
 /* SAVE. */
-static void note_array(kr_image *image, const char *name, const void *data, uint64_t nbytes, int on_device)
+static kr_field *note_array(kr_image *image, const char *name, const void *data, uint64_t nbytes,
+                            int on_device)
 {
     kr_field *field = note(image, KR_FIELD_ARRAY, name);
     if (!field)
-        return;
+        return NULL;
     field->value = nbytes;
     field->data = data;
     field->on_device = on_device;
+    return field;
 }
 
 /* LOAD: the array that is due, which has that many bytes. */
@@ -258,24 +264,25 @@ void kr_image_own(kr_work *work, void (*walk)(kr_image *image, void *ctx), void 
     kr_image_end(&image);
 }
 
-static void keep(kr_image *image, const char *name, kr_buffer *buffer, uint64_t nbytes, int whole)
+/* SAVE: the field, or NULL. */
+static kr_field *keep(kr_image *image, const char *name, kr_buffer *buffer, uint64_t nbytes, int whole)
 {
     if (image->task == KR_IMAGE_OWN) {
         own(image, name, buffer);
-        return;
+        return NULL;
     }
     if (image->task == KR_IMAGE_LOAD) {
         const kr_field *field = due_array(image, name, nbytes);
         if (field && nbytes)
             image->source->fill(image, field, buffer);
-        return;
+        return NULL;
     }
     if (whole ? buffer->nbytes != nbytes : buffer->nbytes < nbytes)
         KR_STEP(image->work,
                 kr_fail(image->work->err, KR_ERR_INTERNAL,
                         "array %s%s has %llu bytes, and %llu were to be saved; report this", image->scope,
                         name, (unsigned long long)buffer->nbytes, (unsigned long long)nbytes));
-    note_array(image, name, buffer->data, nbytes, !image->work->device->ops->is_host);
+    return note_array(image, name, buffer->data, nbytes, !image->work->device->ops->is_host);
 }
 
 void kr_image_buffer(kr_image *image, const char *name, kr_buffer *buffer, uint64_t nbytes)
@@ -286,6 +293,13 @@ void kr_image_buffer(kr_image *image, const char *name, kr_buffer *buffer, uint6
 void kr_image_buffer_used(kr_image *image, const char *name, kr_buffer *buffer, uint64_t nbytes)
 {
     keep(image, name, buffer, nbytes, 0);
+}
+
+void kr_image_buffer_shared(kr_image *image, const char *name, kr_buffer *buffer, uint64_t nbytes)
+{
+    kr_field *field = keep(image, name, buffer, nbytes, 0);
+    if (field)
+        field->shared = buffer;
 }
 
 int kr_image_has(kr_image *image, const char *name, const kr_buffer *buffer)

@@ -102,6 +102,9 @@ int kr_image_offers(kr_image *image, const char *name, int has);
 void kr_image_buffer(kr_image *image, const char *name, kr_buffer *buffer, uint64_t nbytes);
 /* The same of a buffer of which the first nbytes are in use and saved; what was behind them is gone. */
 void kr_image_buffer_used(kr_image *image, const char *name, kr_buffer *buffer, uint64_t nbytes);
+/* The same of a buffer whose first nbytes stay as they are for good: a copy of the structure (kr_image_copy)
+ * shares its memory, and writes behind them where kr_buffer_extend lets it. */
+void kr_image_buffer_shared(kr_image *image, const char *name, kr_buffer *buffer, uint64_t nbytes);
 /* 1 if the buffer is there: saved as a number. For arrays that a structure may not have. */
 int kr_image_has(kr_image *image, const char *name, const kr_buffer *buffer);
 

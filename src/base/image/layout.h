@@ -26,6 +26,7 @@ typedef struct kr_field {
     char name[KR_FIELD_NAME_NBYTES]; /* with its scopes: "sorted.keys" */
     uint64_t value;                  /* NUMBER: itself; TEXT, ARRAY: how many bytes */
     const void *data;                /* TEXT, with a NUL behind it; ARRAY of a walk that saves */
+    struct kr_buffer *shared;        /* ARRAY of a walk that saves: what a copy may share; or NULL */
     uint64_t offset;                 /* ARRAY: in the file */
     uint32_t *sums;                  /* ARRAY: CRC-32C of its blocks */
 } kr_field;

@@ -469,6 +469,61 @@ static void versions_have_their_own(void **state)
     }
 }
 
+static kr_table *next_append(const kr_table *table, uint64_t first)
+{
+    kr_column more[COLUMNS];
+    kr_table *next = NULL;
+    kr_error err = {0};
+    rows_from(first, more);
+    if (kr_table_next_append(table, more, COLUMNS, NULL, &next, &err) != KR_OK)
+        fail_msg("%s", err.text);
+    return next;
+}
+
+/* Of two versions with new rows, the first writes them behind those of the copy that both share, the second
+ * has a copy of its own. */
+static void versions_share_copies(void **state)
+{
+    enum { FIRST = 5000, MORE = 100, ROWS = FIRST + MORE };
+    (void)state;
+    rng = (kr_rng){8};
+    begin(KR_I64);
+    add_rows(0, FIRST, 1000, 50, 6);
+    add_rows(1, FIRST, 5, 50, 0);
+    count_rows(FIRST);
+    kr_table *table = create("full:zones=off");
+    add_more(0, MORE, INSIDE);
+    add_more(1, MORE, INSIDE);
+    count_rows(MORE);
+    append(table, FIRST); /* from now on there is room */
+    const uint64_t held = atomic_load(&device->in_use_nbytes);
+    for (uint32_t c = 0; c < COLUMNS; ++c)
+        add_more(c, MORE, ABOVE);
+    count_rows(MORE);
+    kr_table *first = next_append(table, ROWS);
+    assert_true(atomic_load(&device->in_use_nbytes) - held < ROWS);
+    assert_int_equal(component(first, "narrow copies"), component(table, "narrow copies"));
+    check_facts(first, "full", 1);
+    for (uint32_t c = 0; c < COLUMNS; ++c) /* other rows in their place */
+        for (uint64_t row = ROWS; row < ROWS + MORE; ++row)
+            m.validity[c][row / 8] &= (uint8_t) ~(1 << row % 8);
+    m.n -= MORE;
+    add_more(0, MORE, INSIDE);
+    add_more(1, MORE, INSIDE);
+    count_rows(MORE);
+    kr_table *second = next_append(table, ROWS);
+    assert_true(atomic_load(&device->in_use_nbytes) - held > 2 * ROWS);
+    kr_table_destroy(table);
+    assert_int_equal(kr_table_validate(first, NULL), KR_OK);
+    ask();
+    check_scans(second, "full");
+    assert_int_equal(kr_table_validate(second, NULL), KR_OK);
+    kr_table_destroy(first);
+    check_scans(second, "full");
+    kr_table_destroy(second);
+    forget();
+}
+
 /* ---- What is said and found ------------------------------------------------------------------ */
 
 /* A column that changes under its table, which is against the rules, is another than its copy. */
@@ -638,11 +693,17 @@ static void failed_builds_leave_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_and_spans),           cmocka_unit_test(columns_are_compared),
-        cmocka_unit_test(appended_rows_fit_or_not),  cmocka_unit_test(room_is_used),
-        cmocka_unit_test(versions_have_their_own),   cmocka_unit_test(validate_compares_with_the_column),
-        cmocka_unit_test(plans_name_copies),         cmocka_unit_test(reports_count_copies),
-        cmocka_unit_test(estimates_are_not_too_low), cmocka_unit_test(failed_builds_leave_nothing),
+        cmocka_unit_test(types_and_spans),
+        cmocka_unit_test(columns_are_compared),
+        cmocka_unit_test(appended_rows_fit_or_not),
+        cmocka_unit_test(room_is_used),
+        cmocka_unit_test(versions_have_their_own),
+        cmocka_unit_test(versions_share_copies),
+        cmocka_unit_test(validate_compares_with_the_column),
+        cmocka_unit_test(plans_name_copies),
+        cmocka_unit_test(reports_count_copies),
+        cmocka_unit_test(estimates_are_not_too_low),
+        cmocka_unit_test(failed_builds_leave_nothing),
     };
     open_device();
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,12 +16,11 @@ static const kr_option options[FULL_OPTIONS] = {
         {"zones", KR_OPTION_CHOICE, "on|off", 0, 1, FULL_ZONES_ON,
          "keep the lowest and highest value of each 1024 rows; where a column is clustered, rows need not "
          "be read"},
-    [FULL_OPTION_NARROW] = {"narrow", KR_OPTION_CHOICE, "auto|on|off", 0, 2, FULL_NARROW_AUTO,
-                            "keep a copy of an integer column whose values lie close together, in 1 or 2 "
-                            "bytes for each row, and "
-                            "read it in the column's place. auto: where it takes at most a quarter of the "
-                            "column's bytes; on: at "
-                            "most half; off: read columns as they are"},
+    [FULL_OPTION_NARROW] =
+        {"narrow", KR_OPTION_CHOICE, "auto|on|off", 0, 2, FULL_NARROW_AUTO,
+         "keep a copy of an integer column whose values lie close together, in 1 or 2 bytes for each row, "
+         "and read it in the column's place. auto: where it takes at most a quarter of the column's bytes; "
+         "on: at most half; off: read columns as they are"},
 };
 
 /* ---- Samples --------------------------------------------------------------------------------- */
@@ -247,7 +246,7 @@ static void image_zones(kr_image *image, uint32_t type, uint64_t n, full_zones *
 {
     if (kr_image_loads(image))
         zones->n = n;
-    kr_image_buffer(image, "ends", &zones->buffer, 2 * n * kr_type_key_bits(type) / 8);
+    kr_image_buffer_shared(image, "ends", &zones->buffer, 2 * n * kr_type_key_bits(type) / 8);
     kr_image_u64(image, "lowest", &zones->spread.lowest, 0, UINT64_MAX);
     kr_image_u64(image, "highest", &zones->spread.highest, 0, UINT64_MAX);
     kr_image_u64(image, "counted", &zones->spread.counted, 0, n);

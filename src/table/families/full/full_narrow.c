@@ -71,21 +71,23 @@ static void take(kr_work *work, uint64_t room, full_narrow *of)
         work, kr_work_take_or(work, room * of->nbytes, "a narrow copy of a column", "narrow=off"));
 }
 
-/* The copy of before has the rows that it had. Nobody else reads behind them. */
-static void extend(kr_work *work, const kr_column *column, const full_narrow *before, uint64_t n_before,
+/* The copy of before has the rows that it had. Nobody reads behind them, and of versions that share it, one
+ * writes there. */
+static void extend(kr_work *work, const kr_column *column, full_narrow *before, uint64_t n_before,
                    full_narrow *made)
 {
-    if (before->buffer.nbytes >= column->count * made->nbytes) {
+    const uint64_t used = n_before * made->nbytes, end = column->count * made->nbytes;
+    if (before->buffer.nbytes >= end && kr_buffer_extend(&before->buffer, used, end)) {
         made->buffer = before->buffer;
     } else {
         take(work, column->count + column->count / 8, made);
-        kr_work_copy(work, made->buffer.data, before->buffer.data, n_before * made->nbytes);
+        kr_work_copy(work, made->buffer.data, before->buffer.data, used);
     }
     if (kr_work_goes_on(work))
         fill(work, column, n_before, made);
 }
 
-void full_narrow_make(kr_work *work, uint32_t narrow, const kr_column *column, const full_narrow *before,
+void full_narrow_make(kr_work *work, uint32_t narrow, const kr_column *column, full_narrow *before,
                       uint64_t n_before, full_narrow *made)
 {
     made->nbytes = decide(narrow, column->type, made);
@@ -150,7 +152,7 @@ void full_narrow_image(kr_image *image, const kr_column *column, uint64_t n, ful
         kr_image_refuse(image, "a narrow copy has values of %u bytes, for codes %llu to %llu", of->nbytes,
                         (unsigned long long)of->lowest, (unsigned long long)of->highest);
     if (of->nbytes && kr_work_goes_on(image->work))
-        kr_image_buffer_used(image, "values", &of->buffer, n * of->nbytes);
+        kr_image_buffer_shared(image, "values", &of->buffer, n * of->nbytes);
 }
 
 /* ---- Codes of leaves ------------------------------------------------------------------------- */

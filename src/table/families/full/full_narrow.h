@@ -25,7 +25,7 @@ uint32_t full_narrow_most_nbytes(uint32_t narrow, uint32_t type);
 /* Decides on a column, whose new rows have codes lowest .. highest, and makes or extends its copy. `before`:
  * NULL, or what there is of the first n_before rows. Memory that both then have (equal `buffer.data`) is of
  * the one that stays. */
-void full_narrow_make(kr_work *work, uint32_t narrow, const kr_column *column, const full_narrow *before,
+void full_narrow_make(kr_work *work, uint32_t narrow, const kr_column *column, full_narrow *before,
                       uint64_t n_before, full_narrow *made);
 /* Adds codes that a column has. */
 void full_narrow_widen(full_narrow *of, uint64_t lowest, uint64_t highest);
