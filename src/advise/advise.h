@@ -16,6 +16,8 @@ typedef struct kr_advise_answers {
 /* One candidate. Seconds are of `rows` rows. */
 typedef struct kr_advise_trial {
     char spec[KR_SPEC_NBYTES];
+    int may_refuse;        /* 1: some columns are refused, so a sample does not tell whether all rows are */
+    int is_unsure;         /* 1: nor did the time suffice to see */
     kr_advice_state state; /* 0: it goes on to the next round */
     kr_status status;
     char note[512];
@@ -56,6 +58,8 @@ typedef struct kr_advise_ops {
     kr_status (*pass)(kr_advise_subject *s, kr_advise_trial *t, kr_error *err);
     /* All updates, once; t->update becomes the seconds of one. NULL: there are none. */
     kr_status (*update)(kr_advise_subject *s, kr_advise_trial *t, kr_error *err);
+    /* 1: it is known to take all rows, though it was not built of them. NULL: nothing may_refuse. */
+    int (*takes_all)(kr_advise_subject *s, const kr_advise_trial *t);
 } kr_advise_ops;
 
 struct kr_advise_subject {

@@ -202,6 +202,17 @@ static kr_status update(kr_advise_subject *s, kr_advise_trial *t, kr_error *err)
     return status;
 }
 
+/* If "best" takes this kind for the whole column, it takes all rows: a look is a pass over the keys. */
+static int takes_all(kr_advise_subject *s, const kr_advise_trial *t)
+{
+    const kr_advise_lookups *w = lookups_of(s);
+    kr_explanation found = {.struct_size = sizeof found};
+    const size_t n = strcspn(t->spec, ":");
+    return kr_index_explain(s->device, KR_OP_POINT, "best", w->texts ? &w->whole.view : w->keys, 0, &found,
+                            NULL) == KR_OK &&
+           strncmp(found.spec, t->spec, n) == 0 && found.spec[n] == ':';
+}
+
 static const kr_advise_ops ops = {.prepare = prepare,
                                   .build = build,
                                   .destroy = destroy,
@@ -209,7 +220,8 @@ static const kr_advise_ops ops = {.prepare = prepare,
                                   .pilot = pilot,
                                   .verify = verify,
                                   .pass = pass,
-                                  .update = update};
+                                  .update = update,
+                                  .takes_all = takes_all};
 
 /* ---- Without an index ---------------------------------------------------------------------- */
 

@@ -8,13 +8,14 @@
 static const struct candidate {
     const char *kind, *spec;
     const char *updates; /* the spec where updates are asked for; NULL: it takes not all of them */
+    int may_refuse;      /* a column */
 } candidates[] = {
     {"pivot", "pivot", "pivot"},
     {"pivot", "pivot:k=9", "pivot:k=9"},
     {"array", "array", "array"},
     {"hash", "hash", "hash"},
     {"hash", "hash:load=0.5", "hash:load=0.5"},
-    {"dense", "dense", NULL}, /* it refuses inserts that are far from the other keys */
+    {"dense", "dense", NULL, 1}, /* it refuses inserts that are far from the other keys */
     {"btree", "btree", "btree"},
     {"btree", "btree:node=16", "btree:node=16"},
     {"eytzinger", "eytzinger", "eytzinger"},
@@ -65,8 +66,10 @@ uint32_t kr_advise_specs(uint32_t capabilities, kr_advise_trial trials[KR_ADVISE
     uint32_t n = 0;
     for (int i = 0; i < N_CANDIDATES; ++i) {
         const char *spec = capabilities & KR_CAN_UPDATE ? candidates[i].updates : candidates[i].spec;
-        if (spec && can(candidates[i].kind, capabilities))
+        if (spec && can(candidates[i].kind, capabilities)) {
             n = add(trials, n, spec);
+            trials[n - 1].may_refuse = candidates[i].may_refuse;
+        }
     }
     /* Kinds that are not in the list, as those that somebody adds. */
     for (uint32_t i = 0; kr_kind_query(i, &info, NULL) == KR_OK; ++i)

@@ -454,7 +454,23 @@ static kr_status refuse(const kr_advise_plan *p, kr_error *err)
                    "kr_kind_query, or keyray kinds");
 }
 
-/* Builds the best of all rows, as some kinds hold only some columns; the next one if it fails. */
+/* The best may be none in the end. If no other was measured with as many rows, the best of those that came
+ * less far takes its place. */
+static void take_next(kr_advise_plan *p)
+{
+    sort(p);
+    for (uint32_t i = 0; i < p->n && p->trials[0].state; ++i) {
+        kr_advise_trial *t = &p->trials[i];
+        if (rank(t) != 1 || !t->rows || t->is_unsure || is_over_cap(p, 1, t))
+            continue;
+        t->state = (kr_advice_state)0;
+        t->note[0] = '\0';
+        sort(p);
+    }
+}
+
+/* Builds the best of all rows, as some kinds hold only some columns; the next one if it fails, or if there is
+ * no time to find out. */
 static kr_status confirm(kr_advise_plan *p, kr_error *err)
 {
     kr_advise_subject *s = p->subject;
@@ -462,8 +478,18 @@ static kr_status confirm(kr_advise_plan *p, kr_error *err)
         kr_advise_trial *t = &p->trials[0], sampled = *t;
         kr_error failed = {0};
         const double needed = growth * t->build * (double)s->rows / (double)t->rows;
-        if (kr_advise_now() + needed > p->end)
-            return KR_OK;
+        if (kr_advise_now() + needed > p->end) {
+            if (!t->may_refuse || s->ops->takes_all(s, t))
+                return KR_OK;
+            t->state = KR_ADVICE_LATE;
+            t->is_unsure = 1;
+            snprintf(t->note, sizeof t->note,
+                     "the time did not suffice to see whether it takes all rows: about %.2g s more, or "
+                     "create an index with it",
+                     needed);
+            take_next(p);
+            continue;
+        }
         kr_status status = s->ops->build(s, 1, t, &failed);
         if (status == KR_OK) {
             sampled.whole_build = t->build;
@@ -474,12 +500,10 @@ static kr_status confirm(kr_advise_plan *p, kr_error *err)
                 p->is_confirmed = 1;
                 return KR_OK;
             }
-            sort(p);
-            continue;
-        }
-        if ((status = note_failure(p, t, status, &failed, err)) != KR_OK)
+        } else if ((status = note_failure(p, t, status, &failed, err)) != KR_OK) {
             return status;
-        sort(p);
+        }
+        take_next(p);
     }
     return KR_OK;
 }
@@ -496,7 +520,7 @@ static void fall_back(kr_advise_plan *p)
         if (p->trials[i].state == KR_ADVICE_LATE && p->trials[i].rows == most)
             p->trials[i].state = 0;
     p->rows = most;
-    sort(p);
+    take_next(p);
 }
 
 /* Leaves out what keeps too much of all rows, as far as that is known by now; slower kinds that keep less

@@ -1,5 +1,6 @@
 /* The parts of src/advise that a call does not show: that different answers are an error, that codes are in
- * the order of values, and that a sample is as dense as its column. */
+ * the order of values, that a sample is as dense as its column, and what becomes of a kind that may refuse
+ * the whole column. */
 #include "advise/advise.h"
 
 #include <setjmp.h>
@@ -91,10 +92,146 @@ static void a_sample_is_as_dense_as_the_column(void **state)
     check_sample(&whole, 8);
 }
 
+/* ---- A kind that may refuse the whole column --------------------------------------------------------- */
+
+/* Kind 0 is the fastest by far, so that the others are left out with few rows. */
+enum { KINDS = 5, MANY = 100000000 };
+
+static struct {
+    kr_advise_subject s;
+    double build_of_row; /* seconds */
+    int takes_all, builds_all;
+    uint64_t rows; /* of the round */
+} made;
+
+static kr_status prepare(kr_advise_subject *s, uint64_t *rows, kr_error *err)
+{
+    (void)s, (void)err;
+    made.rows = *rows;
+    return KR_OK;
+}
+
+static kr_status build(kr_advise_subject *s, int is_whole, kr_advise_trial *t, kr_error *err)
+{
+    const uint64_t rows = is_whole ? MANY : made.rows;
+    (void)s;
+    made.builds_all += is_whole;
+    if (rows == MANY && t->may_refuse)
+        return kr_fail(err, KR_ERR_LIMIT, "too far apart");
+    t->build = made.build_of_row * (double)rows;
+    t->footprint_nbytes = t->peak_nbytes = 8 * rows;
+    t->object = t;
+    return KR_OK;
+}
+
+static void destroy(kr_advise_trial *t)
+{
+    t->object = NULL;
+}
+
+static kr_status settle(kr_advise_subject *s, kr_advise_trial *t, kr_error *err)
+{
+    (void)s, (void)t, (void)err;
+    return KR_OK;
+}
+
+static kr_status answer(kr_advise_subject *s, kr_advise_trial *t, kr_error *err)
+{
+    (void)s, (void)err;
+    t->lookup[0] = t->may_refuse ? 1e-9 : 1e-8 * (t->spec[0] - 'a' + 5);
+    return KR_OK;
+}
+
+static kr_status verify(kr_advise_subject *s, kr_advise_trial *t, kr_advise_answers *answers, kr_error *err)
+{
+    (void)s, (void)t, (void)err;
+    *answers = (kr_advise_answers){0, 0};
+    return KR_OK;
+}
+
+static kr_status pass(kr_advise_subject *s, kr_advise_trial *t, kr_error *err)
+{
+    ++t->passes;
+    return answer(s, t, err);
+}
+
+static int takes_all(kr_advise_subject *s, const kr_advise_trial *t)
+{
+    (void)s;
+    assert_true(t->may_refuse);
+    return made.takes_all;
+}
+
+static const kr_advise_ops ops = {.prepare = prepare,
+                                  .build = build,
+                                  .destroy = destroy,
+                                  .settle = settle,
+                                  .pilot = answer,
+                                  .verify = verify,
+                                  .pass = pass,
+                                  .takes_all = takes_all};
+
+/* Kinds b to e of the first round are slower than a by more than goes on, but for the three that stay. */
+static void run_plan(double build_of_row, int takes, uint64_t lookups, kr_advise_trial trials[KINDS])
+{
+    static const kr_progress none;
+    kr_error err = {0};
+    kr_device *device = NULL;
+    assert_int_equal(kr_device_open("cpu", NULL, &device, &err), KR_OK);
+    made.s = (kr_advise_subject){
+        .ops = &ops, .device = device, .rows = MANY, .operations = KR_CAN_POINT, .lookups = {lookups, 0}};
+    made.build_of_row = build_of_row;
+    made.takes_all = takes;
+    made.builds_all = 0;
+    memset(trials, 0, KINDS * sizeof *trials);
+    for (int i = 0; i < KINDS; ++i)
+        trials[i].spec[0] = (char)('a' + i);
+    trials[0].may_refuse = 1;
+    const double now = kr_advise_now();
+    kr_advise_plan plan = {
+        .subject = &made.s, .trials = trials, .n = KINDS, .begin = now, .end = now + 5, .progress = &none};
+    assert_int_equal(kr_advise_run(&plan, &err), KR_OK);
+    kr_device_close(device);
+}
+
+static void what_may_refuse_the_column_is_not_advised_unseen(void **state)
+{
+    kr_advise_trial trials[KINDS];
+    (void)state;
+    run_plan(2e-8, 0, 1000, trials); /* 2 s, so there is time to build it of all rows */
+    assert_string_equal(trials[0].spec, "b");
+    assert_int_equal(made.builds_all, 2);
+    assert_int_equal(trials[KINDS - 1].status, KR_ERR_LIMIT);
+    run_plan(1e-6, 0, 1000, trials); /* there is not */
+    assert_string_equal(trials[0].spec, "b");
+    assert_int_equal(made.builds_all, 0);
+    for (int i = 0; i < KINDS; ++i)
+        if (trials[i].may_refuse) {
+            assert_int_equal(trials[i].state, KR_ADVICE_LATE);
+            assert_non_null(strstr(trials[i].note, "whether it takes all rows"));
+        }
+    run_plan(1e-6, 1, 1000, trials); /* nor need there be */
+    assert_string_equal(trials[0].spec, "a");
+    assert_int_equal(made.builds_all, 0);
+}
+
+/* So many lookups that the others are left out at once: the only one that was measured is refused. */
+static void what_came_less_far_takes_the_place(void **state)
+{
+    kr_advise_trial trials[KINDS];
+    (void)state;
+    run_plan(2e-8, 0, MANY, trials);
+    assert_string_equal(trials[0].spec, "b");
+    assert_int_equal(trials[0].state, 0);
+    assert_int_equal(trials[KINDS - 1].status, KR_ERR_LIMIT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(different_answers_are_an_error),
                                        cmocka_unit_test(codes_are_in_the_order_of_values),
-                                       cmocka_unit_test(a_sample_is_as_dense_as_the_column)};
+                                       cmocka_unit_test(a_sample_is_as_dense_as_the_column),
+                                       cmocka_unit_test(what_may_refuse_the_column_is_not_advised_unseen),
+                                       cmocka_unit_test(what_came_less_far_takes_the_place)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
