@@ -34,6 +34,7 @@ typedef struct kr_advise_trial {
     double whole_build; /* of all rows, where fewer were measured; 0: it was not built */
     uint64_t whole_footprint_nbytes;
     void *object; /* NULL: it is not built */
+    double pilot; /* seconds of a pass, as the pilot has them */
     uint32_t passes;
     kr_advise_answers answers, changed; /* before updates, and after */
 } kr_advise_trial;
