@@ -28,8 +28,8 @@ def test_what_is_asked():
 
 
 @pytest.mark.parametrize("options, says", [
-    ({"hit_rate": 101}, "hit_rate is 101"), ({"lower": [1]}, "upper is NULL"), ({"probes": KEYS[:2], "hit_rate": 50}, "leave one out"),
-    ({"updates": 100}, "update_percent is 100"), ({"memory_cap": -1}, "memory_cap is -1: give a whole number"),
+    ({"hit_rate": 101}, "hit_rate is 101"), ({"lower": [1]}, "^upper is missing"), ({"probes": []}, "^probes has no rows: leave it out"), ({"probes": KEYS[:2], "hit_rate": 50}, "leave one out"),
+    ({"updates": 100}, "^updates is 100"), ({"seconds": "x"}, "^seconds is 'x': give a number"), ({"memory_cap": -1}, "memory_cap is -1: give a whole number"),
     ({"range_hits": -1}, "range_hits is -1"), ({"batch": 1.5}, "batch is 1.5"), ({"hit_rate": "x"}, "hit_rate is 'x'"),
 ])
 def test_refused(options, says):
@@ -38,7 +38,7 @@ def test_refused(options, says):
 
 
 def test_no_kind_fits():
-    with pytest.raises(keyray.OutOfMemoryError, match="no kind keeps at most 8 bytes"):
+    with pytest.raises(keyray.OutOfMemoryError, match="no kind keeps at most 8 bytes.*; raise memory_cap$"):
         keyray.advise(KEYS, probes=KEYS[:9], memory_cap=8, device="cpu")
     with pytest.raises(keyray.ArgumentError, match="no key"):
         keyray.advise(np.array([], np.uint32), device="cpu")

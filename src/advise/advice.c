@@ -31,8 +31,7 @@ static kr_status check_asked(const kr_advise_options *o, kr_error *err)
 {
     if (!o->lower != !o->upper)
         return kr_fail(err, KR_ERR_ARGUMENT,
-                       "kr_advise_options.%s is NULL and the other bound is not: give "
-                       "both, or none",
+                       "kr_advise_options.%s is missing, and the other bound is there: give both, or none",
                        o->lower ? "upper" : "lower");
     if (o->operations & ~(uint32_t)(KR_CAN_POINT | KR_CAN_RANGE))
         return kr_fail(err, KR_ERR_ARGUMENT,

@@ -288,7 +288,7 @@ static kr_status take_given(kr_advise_lookups *w, const kr_column *from, const c
         return kr_fail(err, KR_ERR_TYPE,
                        "%s are codes of another dictionary than the keys: encode both with one", what);
     if (!from->count)
-        return kr_fail(err, KR_ERR_ARGUMENT, "%s has no rows: leave it NULL to have it made of the keys",
+        return kr_fail(err, KR_ERR_ARGUMENT, "%s has no rows: leave it out to have it made of the keys",
                        what);
     kr_column first = *from;
     first.count = from->count < room ? from->count : room;

@@ -153,8 +153,8 @@ static kr_status make_points(kr_advise_lookups *w, kr_advise_ask *ask, kr_error 
     ask->room = ask->n;
     if (status == KR_OK && !ask->n)
         status = kr_fail(err, KR_ERR_ARGUMENT,
-                         "all of kr_advise_options.probes are NULL; leave it NULL to "
-                         "have probes made of the keys");
+                         "all of kr_advise_options.probes are NULL; leave it out to have "
+                         "probes made of the keys");
     if (status == KR_OK)
         status = take_values(w, &ask->bounds[0], ask->n, err);
     if (status == KR_OK && given->view.type)
@@ -234,9 +234,10 @@ static kr_status make_ranges(kr_advise_lookups *w, kr_advise_ask *ask, kr_error 
         if (w->now != &w->whole && (double)ask->n < (few < (double)ask->room ? few : (double)ask->room))
             ask->n = copy_bounds(w, 1, ask->room, ask);
         if (!ask->n)
-            return kr_fail(err, KR_ERR_ARGUMENT,
-                           "all of kr_advise_options.lower and upper are NULL; leave "
-                           "both out to have ranges made of the keys");
+            return kr_fail(
+                err, KR_ERR_ARGUMENT,
+                "no row of kr_advise_options.lower and upper has both bounds, as NULL is none; leave "
+                "both out to have ranges made of the keys");
     } else {
         make_bounds(w, ask);
     }

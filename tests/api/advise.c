@@ -223,7 +223,7 @@ static void check_refused_columns(void)
     refuse(KR_ERR_ARGUMENT, &keys, (kr_advise_options){.probes = &column},
            "all of kr_advise_options.probes are NULL");
     refuse(KR_ERR_ARGUMENT, &keys, (kr_advise_options){.lower = &column, .upper = &probes},
-           "lower and upper are NULL");
+           "lower and upper has both bounds");
     column.validity = NULL;
     column.count = 3;
     refuse(KR_ERR_ARGUMENT, &keys, (kr_advise_options){.lower = &column, .upper = &probes},
@@ -242,8 +242,8 @@ static void check_refused_options(void)
     refuse(KR_ERR_ARGUMENT, &keys, (kr_advise_options){.batch = UINT64_MAX}, "batch is");
     refuse(KR_ERR_ARGUMENT, &keys, (kr_advise_options){.reserved = 1}, "reserved is 1");
     refuse(KR_ERR_ARGUMENT, &keys, (kr_advise_options){.operations = 64}, "operations is 64");
-    refuse(KR_ERR_ARGUMENT, &keys, (kr_advise_options){.lower = &probes}, "upper is NULL");
-    refuse(KR_ERR_ARGUMENT, &keys, (kr_advise_options){.upper = &probes}, "lower is NULL");
+    refuse(KR_ERR_ARGUMENT, &keys, (kr_advise_options){.lower = &probes}, "upper is missing");
+    refuse(KR_ERR_ARGUMENT, &keys, (kr_advise_options){.upper = &probes}, "lower is missing");
     refuse(KR_ERR_ARGUMENT, &keys, (kr_advise_options){.probes = &probes, .miss_percent = 1},
            "leave it 0 with probes");
     refuse(KR_ERR_ARGUMENT, &keys, (kr_advise_options){.lower = &probes, .upper = &probes, .range_hits = 1},
@@ -314,7 +314,7 @@ static void release(void *ctx, void *memory, size_t nbytes, void *native_stream)
 static kr_device *open_own(void)
 {
     const kr_device_options options = {
-        .struct_size = sizeof options, .allocate = allocate, .release = release};
+        .struct_size = sizeof options, .threads = 1, .allocate = allocate, .release = release};
     kr_device *own = NULL;
     WORKS(kr_device_open("cpu", &options, &own, &err));
     return own;
@@ -418,9 +418,9 @@ static void check_time(void)
     device = own;
     kr_advice *advice = NULL;
     const kr_advise_options options = {.struct_size = sizeof options, .probes = &probes, .seconds = 1};
-    const double begin = now();
+    const clock_t begin = clock(); /* what other work takes of the time does not count */
     WORKS(kr_advise(device, &column, &options, &advice, &err));
-    CHECK(now() - begin < 1.5);
+    CHECK(clock() - begin < 1.5 * CLOCKS_PER_SEC);
     if (advice) {
         const kr_advice_info info = info_of(advice);
         CHECK(info.measured_rows < LARGE && strstr(info.sample, "of 524288 rows"));

@@ -47,7 +47,7 @@ CASES = [
     bad(2, TABLE + "--where 'a < 5' --batch 4", "--batch is for an index"), bad(2, ADVISE + "--svg plot.png", "give a name that ends in .svg"),
     bad(2, TABLE + "--where 'a <'", "--where: "), bad(1, TABLE + "--where 'b < 5'", "no column 'b'"), bad(1, TABLE + "--where 'a < v'", "only columns of one type"),
     bad(2, ADVISE + "--hit-rate 101", "--hit-rate"), bad(2, ADVISE + "--updates 100", "--updates"), bad(2, ADVISE + "--seconds 0", "--seconds"),
-    bad(1, "advise --keys empty.npy {device}", "0 rows and no key"), bad(1, "advise --keys nulls.csv:k:u32 {device}", "no key, as all are NULL"),
+    bad(1, "advise --keys empty.npy {device}", "0 rows and no key"), bad(1, ADVISE + "--probes empty.npy", "--probes has no rows: leave it out"), bad(1, "advise --keys nulls.csv:k:u32 {device}", "no key, as all are NULL"),
     bad(1, ADVISE + "--memory-cap 8", r"no kind keeps at most 8 bytes: '\S+' keeps the least, \d+ bytes; raise --memory-cap"),
     bad(1, ADVISE + "--lower lower.npy --upper probes.npy", "a range takes one of each"), bad(1, "advise --keys keys.npy --probes nothere.npy {device}", "nothere.npy"),
     bad(1, "advise --column empty.npy --where 'empty < 3' {device}", "the table has no rows"),

@@ -9,13 +9,16 @@ from . import _structs as c
 from ._columns import as_column
 from ._convert import convert
 from ._devices import Device, device_of
-from ._errors import ArgumentError
+from ._errors import ArgumentError, KeyrayError
 from ._library import call, lib
 from ._types import Column
 
 _STATES = {c.KR_ADVICE_MEASURED: "measured", c.KR_ADVICE_SLOWER: "slower", c.KR_ADVICE_LATE: "late",
            c.KR_ADVICE_OVER_CAP: "over the cap", c.KR_ADVICE_FAILED: "failed"}
 _NEVER = (1 << 64) - 1
+# The library's names of options, as they are here.
+_NAMES = (("leave kr_advise_options.miss_percent 0", "give hit_rate=100"), ("kr_advise_options.memory_cap_nbytes", "memory_cap"),
+          ("kr_advise_options.update_percent", "updates"), ("kr_advise_options.", ""))
 
 
 class AdviceKind(NamedTuple):
@@ -70,6 +73,9 @@ def advise(keys: Any, *, probes: Any = None, lower: Any = None, upper: Any = Non
     made_on.settle(*there)
     if hit_rate is not None and probes is not None:
         raise ArgumentError("hit_rate is of probes that are made, and probes gives them: leave one out")
+    for name, number in (("updates", updates), ("seconds", seconds)):
+        if not isinstance(number, (int, float)):
+            raise ArgumentError(f"{name} is {number!r}: give a number")
     if hit_rate is not None and not (isinstance(hit_rate, (int, float)) and 0 <= hit_rate <= 100):
         raise ArgumentError(f"hit_rate is {hit_rate!r}: give 0 to 100")
     for name, number in (("range_hits", range_hits), ("batch", batch), ("memory_cap", memory_cap)):
@@ -85,7 +91,11 @@ def advise(keys: Any, *, probes: Any = None, lower: Any = None, upper: Any = Non
     for name, each in zip(("probes", "lower", "upper"), given):
         if each is not None:
             setattr(options, name, ctypes.pointer(each.struct))
-    advice = _progress.create(lib.kr_advise, lib.kr_advice_destroy, made_on.usable(), column.reference, ctypes.byref(options))
+    try:
+        advice = _progress.create(lib.kr_advise, lib.kr_advice_destroy, made_on.usable(), column.reference, ctypes.byref(options))
+    except KeyrayError as error:
+        error.args = (_renamed(str(error)),)
+        raise
     try:
         return _read(advice)
     finally:
@@ -94,6 +104,12 @@ def advise(keys: Any, *, probes: Any = None, lower: Any = None, upper: Any = Non
 
 def _like(values: Any, keys: Column, name: str) -> Column | None:
     return None if values is None else convert(as_column(values), keys.type, keys.unit, keys.zone, name)
+
+
+def _renamed(text: str) -> str:
+    for name, here in _NAMES:
+        text = text.replace(name, here)
+    return text
 
 
 def _read(advice: int) -> Advice:
