@@ -10,9 +10,20 @@ typedef struct full_bits {
     uint32_t words[FULL_MINE];
 } full_bits;
 
+/* 1: words need not be looked at one by one, as all rows of the part are there. A thread of a GPU has one. */
+KR_BODY int full_is_whole(const full_params *p, uint64_t part)
+{
+    return FULL_MINE > 1 && (part + 1) * (FULL_TILE / FULL_PARTS) <= p->n;
+}
+
 /* Bitmap words in, words in the order of the loads out. */
 KR_BODY void full_begin(kr_group group, const full_params *p, uint64_t part, full_bits *rows)
 {
+    if (full_is_whole(p, part)) {
+        for (uint32_t m = 0; m < FULL_MINE; ++m)
+            rows->words[m] = p->alive ? p->alive[part * FULL_MINE + m] : 0xFFFFFFFFu;
+        return;
+    }
     for (uint32_t m = 0; m < FULL_MINE; ++m) {
         const uint64_t word = full_word(group, part, m);
         uint32_t bits = full_rows(word, p->n);
@@ -61,19 +72,23 @@ KR_BODY void full_leaf_bits(kr_group group, const full_params *p, const full_lea
     else
         for (uint32_t m = 0; m < FULL_MINE; ++m)
             bits->words[m] = zone == FULL_ZONE_ALL ? 0xFFFFFFFFu : 0;
-    for (uint32_t m = 0; m < FULL_MINE; ++m) {
-        uint32_t word = bits->words[m] ^ (leaf->negate ? 0xFFFFFFFFu : 0);
-        if (leaf->validity || leaf->other_validity) {
-            const uint64_t at = full_word(group, part, m);
-            const uint32_t valid = full_turn(group, full_rows(at, p->n) ? full_valid(leaf, at, p->n) : 0);
-            word = (word & valid) | (leaf->nulls ? ~valid : 0);
-        }
-        bits->words[m] = word & wanted->words[m];
+    const uint32_t flip = leaf->negate ? 0xFFFFFFFFu : 0;
+    for (uint32_t m = 0; m < FULL_MINE; ++m)
+        bits->words[m] = (bits->words[m] ^ flip) & wanted->words[m];
+    for (uint32_t m = 0; m < FULL_MINE && (leaf->validity || leaf->other_validity); ++m) {
+        const uint64_t at = full_word(group, part, m);
+        const uint32_t valid = full_turn(group, full_rows(at, p->n) ? full_valid(leaf, at, p->n) : 0);
+        bits->words[m] = (bits->words[m] & valid) | (leaf->nulls ? wanted->words[m] & ~valid : 0);
     }
 }
 
 KR_BODY void full_store(kr_group group, const full_params *p, uint64_t part, const full_bits *bits)
 {
+    if (full_is_whole(p, part)) {
+        for (uint32_t m = 0; m < FULL_MINE; ++m)
+            p->bitmap[part * FULL_MINE + m] = bits->words[m];
+        return;
+    }
     for (uint32_t m = 0; m < FULL_MINE; ++m) {
         const uint64_t word = full_word(group, part, m);
         const uint32_t x = full_turn(group, bits->words[m]);
