@@ -108,8 +108,7 @@ static double times_of(const kr_advise_plan *p, const kr_advise_trial *t)
     return (double)p->subject->rows / (double)(t->rows ? t->rows : 1);
 }
 
-/* How often `times` is twice as much: a logarithm that is straight between powers of two. */
-static double doublings(double times)
+double kr_advise_doublings(double times)
 {
     double n = 0;
     for (; times >= 2; times /= 2)
@@ -126,8 +125,9 @@ static double whole_cost(const kr_advise_plan *p, const kr_advise_trial *t)
     if (p->subject->operations == KR_CAN_SCAN)
         return t->cost + (t->cost - t->before_cost) / (double)(t->rows - t->before_rows) *
                              (double)(p->subject->rows - t->rows);
-    const double step = (t->cost - t->before_cost) / doublings((double)t->rows / (double)t->before_rows);
-    return t->cost + step * doublings(times_of(p, t));
+    const double step =
+        (t->cost - t->before_cost) / kr_advise_doublings((double)t->rows / (double)t->before_rows);
+    return t->cost + step * kr_advise_doublings(times_of(p, t));
 }
 
 static double whole_build(const kr_advise_plan *p, const kr_advise_trial *t)
@@ -141,12 +141,13 @@ static uint64_t whole_nbytes(const kr_advise_plan *p, const kr_advise_trial *t)
                                      : (uint64_t)((double)t->footprint_nbytes * times_of(p, t));
 }
 
-/* The candidate that was measured with the cheapest build. */
+/* The candidate that was measured with the cheapest build; not one that the best was preferred to, though it
+ * was faster with few rows. */
 static const kr_advise_trial *cheapest(const kr_advise_plan *p)
 {
     const kr_advise_trial *found = &p->trials[0];
     for (uint32_t i = 1; i < p->n && !p->trials[i].state; ++i)
-        if (whole_build(p, &p->trials[i]) < whole_build(p, found))
+        if (p->trials[i].cost >= p->trials[0].cost && whole_build(p, &p->trials[i]) < whole_build(p, found))
             found = &p->trials[i];
     return found;
 }
@@ -193,6 +194,13 @@ static void write_reason(const kr_advise_plan *p, kr_advice_info *info)
         snprintf(info->reason, sizeof info->reason, "the only kind that could be measured with %llu rows%s",
                  (unsigned long long)best->rows,
                  any_is_late(p) ? ": the time did not suffice to compare others, so give more" : "");
+    else if (next->cost < best->cost)
+        snprintf(
+            info->reason, sizeof info->reason,
+            "%.64s is %.0f%% faster with these rows, but takes %.2g times the memory, which costs more with "
+            "all rows",
+            next->spec, 100 * (best->cost / next->cost - 1),
+            (double)next->footprint_nbytes / (double)best->footprint_nbytes);
     else if (smaller)
         snprintf(info->reason, sizeof info->reason,
                  "the fastest here; %.64s is within %.0f%% and takes %.2g times the memory", smaller->spec,

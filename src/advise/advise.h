@@ -104,6 +104,10 @@ kr_status kr_advise_compare(const kr_advise_trial *a, const kr_advise_trial *b, 
 /* Fills trials with the specs of the kinds that have all `capabilities`; returns how many. */
 uint32_t kr_advise_specs(uint32_t capabilities, kr_advise_trial trials[KR_ADVISE_TRIALS_MOST]);
 
+/* Of a sample, a spec of the same kind that keeps much less and is nearly as fast goes before the best: with
+ * all rows the larger one misses more often. The more rows are left, the slower it may be. */
+void kr_advise_prefer_smaller(kr_advise_plan *p);
+
 /* Takes the slices of one more pass into t->least[which], before t->passes counts it; returns the sum of all.
  */
 double kr_advise_least(kr_advise_trial *t, int which, const double slices[KR_ADVISE_SLICES]);
@@ -136,6 +140,9 @@ typedef struct kr_advise_facts {
 
 /* Lookups of a pass: fewer where the time is short. */
 uint64_t kr_advise_standard(int is_host, double seconds);
+
+/* How often `times` is twice as much: a logarithm that is straight between powers of two. */
+double kr_advise_doublings(double times);
 
 /* Makes the advice of a plan that ran. */
 void kr_advise_conclude(const kr_advise_plan *p, const kr_advise_facts *facts, kr_advice *advice);

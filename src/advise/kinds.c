@@ -78,3 +78,30 @@ uint32_t kr_advise_specs(uint32_t capabilities, kr_advise_trial trials[KR_ADVISE
             n = add(trials, n, info.name);
     return n;
 }
+
+static int is_same_kind(const kr_advise_trial *a, const kr_advise_trial *b)
+{
+    const size_t n = strcspn(a->spec, ":");
+    return strcspn(b->spec, ":") == n && strncmp(a->spec, b->spec, n) == 0;
+}
+
+/* Of 10^8 random u32 keys, one thread of an AMD EPYC, `hash` and `hash:load=0.5` were as fast as each other
+ * with a quarter of the rows, and `hash` 1.2 times as fast with all; of 10^8 times it was 1.09 times as slow
+ * with a quarter, 1.16 times with a 32nd, and 1.4 times as fast with all. */
+void kr_advise_prefer_smaller(kr_advise_plan *p)
+{
+    const double smaller = 0.8, of_doubling = 0.05;
+    kr_advise_trial *best = &p->trials[0];
+    const uint64_t all = p->subject->rows;
+    if (!best->rows || best->rows == all || p->subject->operations == KR_CAN_SCAN)
+        return;
+    const double slower = 1 + of_doubling * kr_advise_doublings((double)all / (double)best->rows);
+    for (uint32_t i = 1; i < p->n && !p->trials[i].state; ++i) {
+        kr_advise_trial *t = &p->trials[i], first = *best;
+        if (t->rows == best->rows && is_same_kind(t, best) && t->cost < slower * best->cost &&
+            (double)t->footprint_nbytes < smaller * (double)best->footprint_nbytes) {
+            *best = *t;
+            *t = first;
+        }
+    }
+}

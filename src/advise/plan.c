@@ -475,6 +475,7 @@ static void take_next(kr_advise_plan *p)
         t->note[0] = '\0';
         sort(p);
     }
+    kr_advise_prefer_smaller(p);
 }
 
 /* Builds the best of all rows, as some kinds hold only some columns; the next one if it fails, or if there is
@@ -565,6 +566,7 @@ kr_status kr_advise_run(kr_advise_plan *p, kr_error *err)
         return status;
     fall_back(p);
     keep_cap(p);
+    kr_advise_prefer_smaller(p);
     if (!p->trials[0].state && p->rows < all)
         status = confirm(p, err);
     return status == KR_OK && p->trials[0].state ? refuse(p, err) : status;

@@ -101,8 +101,10 @@ static struct {
     kr_advise_subject s;
     double build_of_row, seconds; /* of a row; of the call */
     int takes_all, builds_all;
-    uint64_t rows;  /* of the round */
-    double stalled; /* seconds that the first pass of b is held up with many rows */
+    uint64_t rows;     /* of the round */
+    const char *rival; /* NULL, or the spec of the third one, which keeps half as much */
+    double slower;     /* times as slow as b */
+    double stalled;    /* seconds that the first pass of b is held up with many rows */
 } made = {.seconds = 5};
 
 static kr_status prepare(kr_advise_subject *s, uint64_t *rows, kr_error *err)
@@ -110,6 +112,11 @@ static kr_status prepare(kr_advise_subject *s, uint64_t *rows, kr_error *err)
     (void)s, (void)err;
     made.rows = *rows;
     return KR_OK;
+}
+
+static int is_rival(const kr_advise_trial *t)
+{
+    return made.rival && strcmp(t->spec, made.rival) == 0;
 }
 
 static kr_status build(kr_advise_subject *s, int is_whole, kr_advise_trial *t, kr_error *err)
@@ -120,7 +127,7 @@ static kr_status build(kr_advise_subject *s, int is_whole, kr_advise_trial *t, k
     if (rows == MANY && t->may_refuse)
         return kr_fail(err, KR_ERR_LIMIT, "too far apart");
     t->build = made.build_of_row * (double)rows;
-    t->footprint_nbytes = t->peak_nbytes = 8 * rows;
+    t->footprint_nbytes = t->peak_nbytes = is_rival(t) ? 4 * rows : 8 * rows;
     t->object = t;
     return KR_OK;
 }
@@ -140,6 +147,8 @@ static kr_status answer(kr_advise_subject *s, kr_advise_trial *t, kr_error *err)
 {
     (void)s, (void)err;
     t->lookup[0] = t->may_refuse ? 1e-9 : 1e-8 * (t->spec[0] - 'a' + 5);
+    if (is_rival(t))
+        t->lookup[0] = 6e-8 * made.slower;
     return KR_OK;
 }
 
@@ -193,6 +202,8 @@ static void run_plan(double build_of_row, int takes, uint64_t lookups, kr_advise
     for (int i = 0; i < KINDS; ++i)
         trials[i].spec[0] = (char)('a' + i);
     trials[0].may_refuse = 1;
+    if (made.rival)
+        strcpy(trials[2].spec, made.rival);
     const double now = kr_advise_now();
     kr_advise_plan plan = {.subject = &made.s,
                            .trials = trials,
@@ -236,6 +247,27 @@ static void what_came_less_far_takes_the_place(void **state)
     assert_int_equal(trials[KINDS - 1].status, KR_ERR_LIMIT);
 }
 
+/* ---- The smaller of two specs of one kind ----------------------------------------------------------- */
+
+/* b, the fastest but for a, which is refused, and its smaller rival `b:less` or `c`. */
+static const char *smaller_one(const char *rival, double slower)
+{
+    static kr_advise_trial trials[KINDS];
+    made.rival = rival;
+    made.slower = slower;
+    run_plan(1e-6, 0, 1000, trials);
+    made.rival = NULL;
+    return trials[0].spec;
+}
+
+static void the_smaller_spec_of_a_kind_stands_for_a_sample(void **state)
+{
+    (void)state;
+    assert_string_equal(smaller_one("b:less", 1.05), "b:less");
+    assert_string_equal(smaller_one("b:less", 2), "b");
+    assert_string_equal(smaller_one("c", 1.05), "b");
+}
+
 /* ---- Time ---------------------------------------------------------------------------------------------- */
 
 static void a_pass_that_is_held_up_is_repeated(void **state)
@@ -259,6 +291,7 @@ int main(void)
                                        cmocka_unit_test(a_sample_is_as_dense_as_the_column),
                                        cmocka_unit_test(what_may_refuse_the_column_is_not_advised_unseen),
                                        cmocka_unit_test(what_came_less_far_takes_the_place),
+                                       cmocka_unit_test(the_smaller_spec_of_a_kind_stands_for_a_sample),
                                        cmocka_unit_test(a_pass_that_is_held_up_is_repeated)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
