@@ -94,8 +94,8 @@ kr_status kr_index_create_columns(kr_device *device, const char *spec, const kr_
     if (status == KR_OK)
         status = kr_choose(device, spec, &parsed, NULL, err);
     if (status == KR_OK) {
-        const kr_column keys = {.type = kr_strings_are(columns[0].type) ? KR_U32 : columns[0].type,
-                                .count = columns[0].count};
+        /* What the columns become is not known yet: integers of at most so many bits. */
+        const kr_column keys = {.type = KR_U64, .count = columns[0].count};
         status = kr_index_shape_make(device, &parsed, &keys, row_ids, &shape, err);
     }
     if (status == KR_OK)

@@ -5,7 +5,7 @@
 #include "inside.h"
 
 static kr_device *device;
-static uint64_t asked, refused, wide;
+static uint64_t asked, refused, wide, dense;
 
 /* What a kind can answer. */
 static uint32_t capabilities_of(const char *spec)
@@ -183,9 +183,12 @@ static void check_one(const char *spec, uint32_t n_columns, int most_spread, uin
     copy_rows(&rng, &rows, &probes);
     random_sample(&rng, &of, PROBES_MOST, &upper);
     kr_error said = {0};
-    if (kr_index_create_columns(device, spec, rows.columns, n_columns, ids, NULL, &index, &said) ==
-        KR_ERR_UNSUPPORTED)
-        return; /* nothing casts rays here */
+    const int is_dense = !strncmp(spec, "dense", strlen("dense"));
+    const kr_status status =
+        kr_index_create_columns(device, spec, rows.columns, n_columns, ids, NULL, &index, &said);
+    if (status == (is_dense ? KR_ERR_LIMIT : KR_ERR_UNSUPPORTED))
+        return; /* keys lie too far apart, or nothing casts rays here */
+    dense += is_dense && (of.types[0] == KR_F32 || of.types[0] == KR_F64);
     WORKS(said.status);
     if (!index)
         return;
@@ -230,6 +233,10 @@ int main(int argc, char **argv)
     printf("%llu questions, %llu of wide keys, %llu refused\n", (unsigned long long)asked,
            (unsigned long long)wide, (unsigned long long)refused);
     CHECK(asked > 3000 && wide > 10 && refused > 10);
+    /* Columns become integers, floats too. */
+    for (uint64_t seed = 1; seed < 40 && failures < 20; ++seed)
+        check_one("dense:spread=4096", (uint32_t)(1 + seed % 2), 0, ROWS_MOST, 7000 + seed);
+    CHECK(dense > 1);
     kr_divide_indexes(device, ROWS_MOST / 5, UINT64_MAX); /* all parts travel */
     for (uint64_t seed = 1; seed < 7; ++seed)
         check_one("array:keep=host", (uint32_t)(1 + seed % 3), (int)(seed % 3), ROWS_MOST, 5000 + seed);
