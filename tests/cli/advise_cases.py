@@ -40,7 +40,7 @@ CASES = [
     ok(TABLE + "--where 'a < 6' --where 'v > 0 and a = 3'", out=r"^rows found +2$(.|\n)*^  kind +scans +build +memory$"),
     ok(TABLE + "--where 'a < 6' --format json", json={"rows_found": 3, "kinds": ranked, "kinds.0.scans_per_second": lambda x: x > 0}),
     ok("advise --column a.csv:name,day --where \"name like 'p%' or day > '2020-01-01'\" --seconds 0.2 --quiet {device}", out=r"\A\S+\n\Z"),
-    bad(2, "advise", "--keys COL is missing; give it, or --column"), bad(2, ADVISE + "--lower lower.npy", "--upper COL is missing"),
+    bad(2, "advise", "--keys COL is missing; give it, or --column"), bad(2, "advise --keys --seconds 3", "--keys needs a value, but --seconds follows"), bad(2, ADVISE + "--lower lower.npy", "--upper COL is missing"),
     bad(2, ADVISE + "--upper lower.npy", "--lower COL is missing"), bad(2, ADVISE + "--probes probes.npy --hit-rate 5", "leave one out"),
     bad(2, ADVISE + "--lower lower.npy --upper upper.npy --range-hits 5", "leave one out"), bad(2, ADVISE + "--where 'a < 5'", "--where is for a table"),
     bad(2, TABLE, "--where CONDITION is missing"), bad(2, TABLE + "--where 'a < 5' --keys keys.npy", "--keys is for an index, and --column for a table"),

@@ -304,6 +304,17 @@ static const char *argument_taken(char **argv)
     return argv[optarg && optarg == argv[optind - 1] ? optind - 2 : optind - 1];
 }
 
+/* An option stands where the value of the one before it is missing. */
+static int misses_value(const parser *p, char **argv)
+{
+    if (!optarg || optarg != argv[optind - 1] || strncmp(optarg, "--", 2) != 0)
+        return 0;
+    for (int i = 0; p->longs[i].name; ++i)
+        if (is_whole(optarg, p->longs[i].name))
+            return 1;
+    return 0;
+}
+
 int options_parse(const command *self, const option_group *groups, uint32_t n_groups, int argc, char **argv)
 {
     parser p;
@@ -320,6 +331,9 @@ int options_parse(const command *self, const option_group *groups, uint32_t n_gr
             return help_print_man(self, groups, n_groups);
         if (found == '?' || found == ':')
             return bad_option(self, &p, found, argv);
+        if (misses_value(&p, argv))
+            return tool_fail(USAGE, "%s needs a value, but %s follows; see keyray %s --help",
+                             argv[optind - 2], optarg, self->name);
         const int i = found >= LONG_BASE ? found - LONG_BASE : find_letter(&p, found);
         const option_row *row = p.rows[i];
         const int repeats =
