@@ -405,8 +405,9 @@ static void leave_out(kr_advise_plan *p, double times)
     sort(p);
 }
 
-/* With how many rows the last round fits in the time, for two candidates at least; with fewer than all, the
- * best is built of all rows at the end, if there is time. 0: there is no such round. */
+/* With how many rows the last round fits in half of the time, for two candidates at least: builds of many
+ * more rows take up to twice as long for each. With fewer than all, the best is built of all rows at the end,
+ * if there is time. 0: there is no such round. */
 static uint64_t last_rows(kr_advise_plan *p)
 {
     const double left = p->end - kr_advise_now();
@@ -419,7 +420,7 @@ static uint64_t last_rows(kr_advise_plan *p)
         needed = p->reserve;
         for (uint32_t i = 0; i < p->n && i < 2 && !p->trials[i].state; ++i)
             needed += predict(p, &p->trials[i], rows);
-        if (needed < 0.75 * left)
+        if (needed < 0.5 * left)
             return rows;
     }
     return 0;
