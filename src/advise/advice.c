@@ -1,5 +1,5 @@
 /* kr_advice: what the plan found, as the caller reads it; and the options. */
-#include "advise/advise.h"
+#include "advise/plan.h"
 #include "base/util/structs.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * A sample has all rows whose values lie within an interval. So it is as dense as the column there, values
  * repeat as often, and rows are in the same order. A choice of rows at random would make a dense column
  * sparse. */
-#include "advise/advise.h"
+#include "advise/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

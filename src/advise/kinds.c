@@ -1,6 +1,6 @@
 /* Which specs are tried: of each kind its defaults, and few options that were the fastest somewhere
  * (docs/choosing.md). The order is that of the first round; what is slow comes last. */
-#include "advise/advise.h"
+#include "advise/plan.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef KEYRAY_ADVISE_LOOKUPS_H
 #define KEYRAY_ADVISE_LOOKUPS_H
 
-#include "advise/advise.h"
+#include "advise/plan.h"
 
 enum { KR_ADVISE_POINTS, KR_ADVISE_RANGES, KR_ADVISE_ASKS };
 

@@ -1,7 +1,7 @@
 /* The rounds: all candidates with a few rows, then those that are not much slower with more, and at last as
  * many rows as the time suffices for. In a round, candidates that stand beside each other take turns, so that
  * what else the machine does slows all of them; the least time of each counts. */
-#include "advise/advise.h"
+#include "advise/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

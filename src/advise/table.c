@@ -1,5 +1,5 @@
 /* kr_advise_table: tables, and the conditions that are asked of them. */
-#include "advise/advise.h"
+#include "advise/plan.h"
 #include "base/util/structs.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Values as ordered numbers, and random numbers. The order is that of kr_type: all NaNs are equal and above
  * everything else, and -0 is 0. */
-#include "advise/advise.h"
+#include "advise/plan.h"
 
 #include <string.h>
 

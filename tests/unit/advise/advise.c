@@ -1,7 +1,7 @@
 /* The parts of src/advise that a call does not show: that different answers are an error, that codes are in
  * the order of values, that a sample is as dense as its column, and what becomes of a kind that may refuse
  * the whole column. */
-#include "advise/advise.h"
+#include "advise/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

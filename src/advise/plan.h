@@ -1,6 +1,6 @@
 /* What the files of this room share: candidates under trial, what is built and asked of them, the plan. */
-#ifndef KEYRAY_ADVISE_ADVISE_H
-#define KEYRAY_ADVISE_ADVISE_H
+#ifndef KEYRAY_ADVISE_PLAN_H
+#define KEYRAY_ADVISE_PLAN_H
 
 #include "base/util/error.h"
 
