@@ -77,7 +77,7 @@ kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *
     if (status == KR_OK)
         status = kr_strings_are(keys->type)
                      ? kr_texts_make_index(device, &parsed, keys, row_ids, stream, index, err)
-                     : kr_index_make_best(device, spec, &parsed, keys, row_ids, stream, index, err);
+                     : kr_index_make_best(device, spec, 0, &parsed, keys, row_ids, stream, index, err);
     if (status == KR_ERR_DEVICE_MEMORY && err)
         add_need(&shape, keys, err);
     return status;

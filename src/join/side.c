@@ -108,14 +108,19 @@ static view_of_side view_side(kr_work *w, const kr_join_job *job, const kr_join_
     return v;
 }
 
+/* Rows of the other side look up in a side, once. */
+static uint64_t lookups_in(const kr_join_job *job, int left)
+{
+    return left ? job->right->count : job->left->count;
+}
+
 static void look_at(kr_work *w, const kr_join_job *job, const kr_join_side *side, int left, view_of_side *v)
 {
     if (!v->can_look || v->seen.n || !kr_work_goes_on(w))
         return;
     v->seen = kr_look_at(w, v->column);
-    if (side->looks_for) /* rows of the other side look up in it, once */
-        kr_choose_seen(w->device, job->spec, &v->seen, left ? job->right->count : job->left->count, &v->spec,
-                       NULL);
+    if (side->looks_for)
+        kr_choose_seen(w->device, job->spec, &v->seen, lookups_in(job, left), &v->spec, NULL);
     v->cost = cost_with(side, v->spec.kind, left);
 }
 
@@ -187,8 +192,8 @@ kr_index *kr_join_build(kr_work *w, const kr_join_job *job, const kr_join_side *
         KR_STEP(w, kr_index_make_narrow(w->device, &side->spec, indexed, NULL, job->used_bits, w->stream,
                                         &index, w->err));
     else if (side->looks_for)
-        KR_STEP(w, kr_index_make_best(w->device, side->looks_for, &side->spec, indexed, NULL, w->stream,
-                                      &index, w->err));
+        KR_STEP(w, kr_index_make_best(w->device, side->looks_for, lookups_in(job, side->is_left), &side->spec,
+                                      indexed, NULL, w->stream, &index, w->err));
     else
         KR_STEP(w, kr_index_make(w->device, &side->spec, indexed, NULL, w->stream, &index, w->err));
     if (index)

@@ -214,6 +214,7 @@ typedef struct source {
     const kr_column *keys;
     const uint32_t *row_ids;
     const char *looks_for; /* "best": the kind depends on the keys; NULL: it is as given */
+    uint64_t lookups;      /* then, as of kr_choose_seen */
     uint32_t used_bits;
     kr_stream *stream;
 } source;
@@ -229,11 +230,11 @@ static void set_spec(kr_work *w, kr_index *index, const kr_spec *spec, uint32_t 
 }
 
 /* Decides by the keys as the build gets them, whatever an explanation saw before. */
-static void look_at_keys(kr_work *w, kr_index *index, const char *text, const kr_column *keys)
+static void look_at_keys(kr_work *w, kr_index *index, const source *from, const kr_column *keys)
 {
     kr_spec spec = index->spec;
     const kr_look look = kr_look_at(w, keys);
-    kr_choose_seen(index->device, text, &look, 0, &spec, NULL);
+    kr_choose_seen(index->device, from->looks_for, &look, from->lookups, &spec, NULL);
     if (kr_work_goes_on(w))
         set_spec(w, index, &spec, (uint32_t)keys->type);
     kr_work_lap(w, "look");
@@ -248,7 +249,7 @@ static void run_build(kr_work *w, kr_index *index, const source *from)
         in = bring_inputs(w, from->keys, from->row_ids);
     kr_work_lap(w, "copy");
     if (from->looks_for && !is_kept && kr_work_goes_on(w))
-        look_at_keys(w, index, from->looks_for, &in.keys);
+        look_at_keys(w, index, from, &in.keys);
     const kr_build build = {
         .spec = &index->spec,
         .keys = in.keys,
@@ -319,12 +320,14 @@ kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column 
     return make(device, spec, &from, index, err);
 }
 
-kr_status kr_index_make_best(kr_device *device, const char *text, const kr_spec *spec, const kr_column *keys,
-                             const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err)
+kr_status kr_index_make_best(kr_device *device, const char *text, uint64_t lookups, const kr_spec *spec,
+                             const kr_column *keys, const uint32_t *row_ids, kr_stream *stream,
+                             kr_index **index, kr_error *err)
 {
     const source from = {.keys = keys,
                          .row_ids = row_ids,
                          .looks_for = kr_choose_looks(device, text) ? text : NULL,
+                         .lookups = lookups,
                          .stream = stream};
     return make(device, spec, &from, index, err);
 }

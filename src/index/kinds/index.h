@@ -61,9 +61,10 @@ kr_status kr_index_make(kr_device *device, const kr_spec *spec, const kr_column 
                         const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);
 
 /* The same where `text`, which kr_choose has made `spec` of, may stand for another kind if the keys suit it.
- */
-kr_status kr_index_make_best(kr_device *device, const char *text, const kr_spec *spec, const kr_column *keys,
-                             const uint32_t *row_ids, kr_stream *stream, kr_index **index, kr_error *err);
+ * `lookups`: as of kr_choose_seen. */
+kr_status kr_index_make_best(kr_device *device, const char *text, uint64_t lookups, const kr_spec *spec,
+                             const kr_column *keys, const uint32_t *row_ids, kr_stream *stream,
+                             kr_index **index, kr_error *err);
 
 /* The same for keys of u32 or u64 that are all below 2^used_bits. */
 kr_status kr_index_make_narrow(kr_device *device, const kr_spec *spec, const kr_column *keys,
