@@ -260,9 +260,9 @@ int main(void)
     for (uint32_t i = 0; i < sizeof sets / sizeof sets[0]; ++i) {
         kr_error err = {0};
         setenv("KEYRAY_ISA", sets[i], 1);
+        device = NULL;
         const kr_status status = kr_device_open("cpu", NULL, &device, &err);
         kr_device_close(device);
-        device = NULL;
         if (status == KR_OK)
             run(i + 1);
         else
