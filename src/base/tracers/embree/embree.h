@@ -88,6 +88,7 @@ void kr_embree_input_release(kr_device *device, const kr_mesh *mesh, kr_embree_i
 /* trace.c */
 extern const kr_host_scene kr_embree_host_scene;
 void kr_embree_intersect_box(const struct RTCIntersectFunctionNArguments *args);
+void kr_embree_intersect_sphere(const struct RTCIntersectFunctionNArguments *args);
 
 /* estimate.c */
 kr_status kr_embree_estimate(kr_tracer *tracer, uint32_t prim, uint64_t n, uint32_t flags,

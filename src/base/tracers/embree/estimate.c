@@ -5,7 +5,7 @@
 /* Most bytes of a tree for a primitive: plain, compact, refit. */
 static const uint32_t tree_nbytes[KR_PRIMS][3] = {
     [KR_PRIM_TRIANGLE] = {100, 51, 100},
-    [KR_PRIM_SPHERE] = {39, 39, 39},
+    [KR_PRIM_SPHERE] = {93, 93, 40},
     [KR_PRIM_AABB] = {93, 93, 40},
 };
 
@@ -23,13 +23,12 @@ static uint64_t bounds_nbytes(uint64_t n)
     return capacity * BOUNDS_NBYTES;
 }
 
-/* From a million primitives on, trees over spheres and compact trees over triangles reuse the array of
- * bounds, which therefore stays allocated. */
+/* From a million primitives on, compact trees over triangles reuse the array of bounds, which therefore stays
+ * allocated. */
 static int tree_in_bounds(uint32_t prim, uint64_t n, uint32_t flags)
 {
-    return n >= 1000000 &&
-           (prim == KR_PRIM_SPHERE ||
-            (prim == KR_PRIM_TRIANGLE && (flags & (KR_SCENE_COMPACT | KR_SCENE_REFIT)) == KR_SCENE_COMPACT));
+    return n >= 1000000 && prim == KR_PRIM_TRIANGLE &&
+           (flags & (KR_SCENE_COMPACT | KR_SCENE_REFIT)) == KR_SCENE_COMPACT;
 }
 
 kr_status kr_embree_estimate(kr_tracer *tracer, uint32_t prim, uint64_t n, uint32_t flags,
@@ -44,7 +43,7 @@ kr_status kr_embree_estimate(kr_tracer *tracer, uint32_t prim, uint64_t n, uint3
     if (together)
         own += bounds - n * BOUNDS_NBYTES;
     if (n < FEW)
-        own += boxes && refit ? FEW_BOXES_NBYTES : FEW_NBYTES;
+        own += prim != KR_PRIM_TRIANGLE && refit ? FEW_BOXES_NBYTES : FEW_NBYTES;
     if (prim == KR_PRIM_TRIANGLE)
         own += n * 12 + KR_MESH_PAD;
     else if (prim == KR_PRIM_SPHERE)

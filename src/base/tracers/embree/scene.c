@@ -28,6 +28,16 @@ static void bounds_of_box(const struct RTCBoundsFunctionArguments *args)
     bounds->lower_z = box[2] - outward(box[2]), bounds->upper_z = box[5] + outward(box[5]);
 }
 
+static void bounds_of_sphere(const struct RTCBoundsFunctionArguments *args)
+{
+    const kr_embree_scene *scene = args->geometryUserPtr;
+    const float *at = (const float *)scene->input.floats.data + (uint64_t)args->primID * 4, radius = at[3];
+    struct RTCBounds *bounds = args->bounds_o;
+    bounds->lower_x = at[0] - radius - outward(at[0]), bounds->upper_x = at[0] + radius + outward(at[0]);
+    bounds->lower_y = at[1] - radius - outward(at[1]), bounds->upper_y = at[1] + radius + outward(at[1]);
+    bounds->lower_z = at[2] - radius - outward(at[2]), bounds->upper_z = at[2] + radius + outward(at[2]);
+}
+
 /* ---- Building ------------------------------------------------------------------------------ */
 
 /* Tells Embree where the scene's input lies now. */
@@ -38,23 +48,22 @@ static void point_at(kr_embree_scene *scene)
     if (scene->head.view.prim == KR_PRIM_TRIANGLE)
         rtc->SetSharedGeometryBuffer(scene->geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, floats, 0,
                                      12, 3 * scene->n);
-    else if (scene->head.view.prim == KR_PRIM_SPHERE)
-        rtc->SetSharedGeometryBuffer(scene->geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4, floats, 0,
-                                     16, scene->n);
     else
-        rtc->SetGeometryBoundsFunction(scene->geometry, bounds_of_box, NULL);
+        rtc->SetGeometryBoundsFunction(
+            scene->geometry, scene->head.view.prim == KR_PRIM_SPHERE ? bounds_of_sphere : bounds_of_box,
+            NULL);
 }
 
 /* Embree refits a geometry only if it has its own tree below a tree over all geometries, which is what Embree
- * builds at low quality; the geometry's own tree is then built like any other. Embree does not refit spheres:
- * it builds them anew. Boxes are always compact and spheres never: the memory of the other form varies so
- * much with the number of primitives that there is no useful bound. */
+ * builds at low quality; the geometry's own tree is then built like any other. Spheres and
+ * boxes are always compact: the memory of the other form varies so much with the number of primitives that
+ * there is no useful bound. */
 static void set_flags(kr_embree_scene *scene)
 {
     const uint32_t flags = scene->head.flags, prim = scene->head.view.prim;
     const int refit = (flags & KR_SCENE_REFIT) != 0;
     const unsigned dynamic = refit ? RTC_SCENE_FLAG_DYNAMIC : 0;
-    const int narrow = prim == KR_PRIM_AABB || (prim == KR_PRIM_TRIANGLE && (flags & KR_SCENE_COMPACT));
+    const int narrow = prim != KR_PRIM_TRIANGLE || (flags & KR_SCENE_COMPACT);
     const unsigned compact = narrow ? RTC_SCENE_FLAG_COMPACT : 0;
     scene->rtc->SetSceneFlags(scene->rtc_scene, (enum RTCSceneFlags)(RTC_SCENE_FLAG_ROBUST | dynamic |
                                                                      compact | KR_RTC_SCENE_FLAG_FILTER));
@@ -68,7 +77,7 @@ static void set_flags(kr_embree_scene *scene)
 static void construct(kr_embree_scene *scene)
 {
     static const enum RTCGeometryType types[KR_PRIMS] = {[KR_PRIM_TRIANGLE] = RTC_GEOMETRY_TYPE_TRIANGLE,
-                                                         [KR_PRIM_SPHERE] = RTC_GEOMETRY_TYPE_SPHERE_POINT,
+                                                         [KR_PRIM_SPHERE] = RTC_GEOMETRY_TYPE_USER,
                                                          [KR_PRIM_AABB] = RTC_GEOMETRY_TYPE_USER};
     const kr_rtc *rtc = scene->rtc;
     const uint32_t prim = scene->head.view.prim;
@@ -81,10 +90,11 @@ static void construct(kr_embree_scene *scene)
     if (prim == KR_PRIM_TRIANGLE)
         rtc->SetSharedGeometryBuffer(scene->geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3,
                                      scene->input.indices.data, 0, 12, scene->n);
-    if (prim == KR_PRIM_AABB) {
+    if (prim != KR_PRIM_TRIANGLE) {
         rtc->SetGeometryUserPrimitiveCount(scene->geometry, (unsigned)scene->n);
         rtc->SetGeometryUserData(scene->geometry, scene);
-        rtc->SetGeometryIntersectFunction(scene->geometry, kr_embree_intersect_box);
+        rtc->SetGeometryIntersectFunction(scene->geometry, prim == KR_PRIM_SPHERE ? kr_embree_intersect_sphere
+                                                                                  : kr_embree_intersect_box);
     }
     point_at(scene);
     rtc->CommitGeometry(scene->geometry);
