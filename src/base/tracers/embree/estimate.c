@@ -9,8 +9,9 @@ static const uint32_t tree_nbytes[KR_PRIMS][3] = {
     [KR_PRIM_AABB] = {93, 93, 40},
 };
 
-/* A scene of few primitives has blocks that are not full; a refit scene of a few boxes has large ones. */
-enum { FEW = 1024, FEW_NBYTES = 6144, FEW_BOXES_NBYTES = 72 << 10 };
+/* A scene of few primitives has blocks that are not full; a refit scene of two to four boxes or spheres has
+ * large ones. */
+enum { FEW = 1024, FEW_NBYTES = 6144, FEW_BOXES_NBYTES = 68 << 10 };
 
 /* Embree first makes an array of all primitives' bounds, which grows in powers of two. */
 enum { BOUNDS_NBYTES = 32 };
@@ -43,7 +44,7 @@ kr_status kr_embree_estimate(kr_tracer *tracer, uint32_t prim, uint64_t n, uint3
     if (together)
         own += bounds - n * BOUNDS_NBYTES;
     if (n < FEW)
-        own += prim != KR_PRIM_TRIANGLE && refit ? FEW_BOXES_NBYTES : FEW_NBYTES;
+        own += prim != KR_PRIM_TRIANGLE && refit && n > 1 ? FEW_BOXES_NBYTES : FEW_NBYTES;
     if (prim == KR_PRIM_TRIANGLE)
         own += n * 12 + KR_MESH_PAD;
     else if (prim == KR_PRIM_SPHERE)
