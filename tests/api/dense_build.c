@@ -89,7 +89,8 @@ static uint64_t ask(kr_index *index, kr_result result)
     return sum;
 }
 
-/* What is built; with build=sort, the phase where others have `scatter` is `sort`. */
+/* What is built; with build=sort and build=parts, the phase where others have `scatter` is `sort` or `parts`.
+ */
 static const char *spec = "dense:build=scatter";
 
 /* `way`: the phase that the build must have; NULL: it needs neither. */
@@ -100,13 +101,14 @@ static void check_build(kr_device *device, int with, const char *way)
     kr_index *dense = NULL, *array = NULL;
     kr_estimate estimate = {.struct_size = sizeof estimate};
     kr_index_info info = {.struct_size = sizeof info};
-    if (way && strcmp(spec, "dense:build=sort") == 0)
-        way = "sort";
+    if (way && strcmp(way, "scatter") == 0)
+        way = strchr(spec, '=') + 1;
     WORKS(kr_index_create(device, spec, &keys, ids, NULL, &dense, &err));
     WORKS(kr_index_create(device, "array", &keys, ids, NULL, &array, &err));
     if (dense && array) {
         WORKS(kr_index_validate(dense, &err));
         CHECK(has_phase(dense, "scatter") == (way && strcmp(way, "scatter") == 0));
+        CHECK(has_phase(dense, "parts") == (way && strcmp(way, "parts") == 0));
         CHECK(has_phase(dense, "sort") == (way && strcmp(way, "sort") == 0));
         CHECK(ask(dense, KR_RESULT_ROW) == ask(array, KR_RESULT_ROW));
         CHECK(ask(dense, KR_RESULT_COUNT) == ask(array, KR_RESULT_COUNT));
@@ -167,6 +169,11 @@ int main(void)
         check_ways(device, KR_TIMESTAMP64, sizes[i], (uint64_t)-900 * 86400000000, 86400000000);
         check_ways(device, KR_U64, sizes[i], UINT64_C(1) << 63, 64);
     }
+    check_crowds(device);
+    spec = "dense:build=parts";
+    check_ways(device, KR_U32, 9, 1000, 1);
+    check_ways(device, KR_I32, (1 << 15) + 1, (uint64_t)-5000, 7);
+    check_ways(device, KR_U64, MOST, UINT64_C(1) << 63, 64);
     check_crowds(device);
     spec = "dense:build=sort";
     check_ways(device, KR_U32, 1000, 1000, 1);

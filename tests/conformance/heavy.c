@@ -113,8 +113,9 @@ static void check_spec(kr_suite *suite, const kr_suite_device *on, const char *s
         check_type(suite, on, spec, 1);
 }
 
+/* In the reduced list of kinds without options alone. */
 void kr_run_heavy(kr_suite *suite)
 {
-    if (is_wanted(suite->spec))
+    if (suite->reduced ? !strchr(suite->spec, ':') : is_wanted(suite->spec))
         kr_test_special(suite, "heavy", 0, check_spec);
 }

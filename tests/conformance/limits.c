@@ -115,7 +115,8 @@ static int build_and_look(kr_suite *suite, kr_device *device, const char *spec, 
     return kr_test_expect(suite, kr_in_use(device) == 0, "a cancelled call releases what it took") && good;
 }
 
-/* Cancels at the first report of progress, at the second, the fourth and so on, until none is left. */
+/* Cancels at the first report of progress, at the second, the fourth and so on (in the reduced list the
+ * first, the eighth and so on), until none is left. */
 static void test_cancel(kr_suite *suite, const kr_suite_device *on, const char *spec)
 {
     /* Scenes take longer than sorting, and report earlier; divided indexes report each part. */
@@ -124,7 +125,7 @@ static void test_cancel(kr_suite *suite, const kr_suite_device *on, const char *
     kr_test_column keys = kr_test_column_make(KR_U32, n, KR_PATTERN_DENSE, KR_NULLS_NONE, suite->seed);
     uint64_t *counts = kr_test_calloc(n, sizeof *counts);
     uint32_t refusals = 1, ever = 0;
-    for (uint64_t stop_at = 1; refusals && !suite->has_failed; stop_at *= 2) {
+    for (uint64_t stop_at = 1; refusals && !suite->has_failed; stop_at *= suite->reduced ? 8 : 2) {
         countdown c = {.stop_at = stop_at};
         const kr_device_options options = {.struct_size = sizeof options, .progress = {count_down, &c}};
         kr_error err = {0};

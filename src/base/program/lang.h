@@ -332,7 +332,7 @@ KR_BODY void kr_group_max64(kr_group group, uint64_t x, uint64_t *at)
         const uint64_t other = kr_group_other(group, x, distance);
         x = other > x ? other : x;
     }
-    if (group.rank == 0)
+    if (group.rank == 0 && x > kr_atomic_load64(at)) /* most are not: threads would wait for each other */
         kr_atomic_max64(at, x);
 }
 

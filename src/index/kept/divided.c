@@ -93,7 +93,7 @@ static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
     *highest = d->n ? d->parts[d->n_parts - 1].ends[KEPT_HIGHEST] : 0;
 }
 
-/* index/lookup/partition.h counts the cuts below a code. So a cut is the code before the lowest of a part,
+/* index/partition/partition.h counts the cuts below a code. So a cut is the code before the lowest of a part,
  * and those of parts that there are not are above all codes. */
 static void cuts(kr_work *w, const void *self, uint32_t bits, void *keys)
 {

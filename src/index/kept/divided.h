@@ -5,7 +5,7 @@
 #define KEYRAY_INDEX_KEPT_DIVIDED_H
 
 #include "index/lookup/kept.h"
-#include "index/lookup/partition_marks.h"
+#include "index/partition/partition_marks.h"
 
 enum { KEPT_PARTS_MOST = (1 << KR_PART_BITS_MOST) - 1, KEPT_ALIGNMENT = 256 };
 

@@ -40,11 +40,10 @@ static void number_cuts(kr_work *w, const void *self, uint32_t bits, void *keys)
 }
 
 static const kr_ordered_ops numbers = {number_range, number_cuts};
-static const kr_family_ops by_number = {.ordered = &numbers};
 
-static void partition(kr_work *w, const kr_family_ops *ops, int how, kr_batch *batch, spread *s)
+static void partition(kr_work *w, const kr_ordered_ops *cut, int how, kr_batch *batch, spread *s)
 {
-    kr_partition_job job = {.ops = ops,
+    kr_partition_job job = {.cut = cut,
                             .self = s->of,
                             .n = s->n,
                             .bits = divided_part_bits(s->of),
@@ -131,7 +130,7 @@ static uint64_t spread_stops(kr_work *w, const kr_query *query, uint64_t n, uint
     p.parts = kr_work_take(w, s->n * divided_key_nbytes(d), "parts of probes");
     kr_work_run(w, of_width(d, &spread_list_u32, &spread_list_u64), &p, n);
     by_part.lower = p.parts;
-    partition(w, &by_number, how, &by_part, s);
+    partition(w, &numbers, how, &by_part, s);
     kr_work_give(w, p.parts);
     p.order = s->order;
     p.lower = s->lower; /* the numbers of parts are not needed any more */
@@ -151,7 +150,7 @@ uint64_t spread_make(kr_work *w, const kr_divided *d, const kr_query *query, uin
         n = spread_stops(w, query, n, most, how, s);
     else {
         s->n = n = n < most ? n : most;
-        partition(w, &kr_divided_ops, how, &points, s);
+        partition(w, kr_divided_ops.ordered, how, &points, s);
     }
     read_starts(w, s);
     return kr_work_goes_on(w) ? n : 0;

@@ -5,7 +5,7 @@
 #define KEYRAY_INDEX_KEPT_SPREAD_H
 
 #include "index/kept/divided.h"
-#include "index/lookup/partition.h"
+#include "index/partition/partition.h"
 
 typedef struct spread {
     const kr_divided *of;

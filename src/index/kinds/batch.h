@@ -29,11 +29,11 @@ typedef struct kr_batch {
 } kr_batch;
 kr_assert_size(kr_batch, 80);
 
-/* A batch whose probes are grouped by parts of the index (index/lookup/partition.h). The probes of part p are
- * starts[p] .. starts[p + 1] - 1, in segments. In a family with cuts, part p holds the entries at positions
- * kr_batch_cut_at(n, bits, p) to kr_batch_cut_at(n, bits, p + 1) - 1. The first entry that is not below a
- * probe's lower bound is in the probe's part, or is the first entry of the next part. In a family that
- * hashes, p is the top `bits` bits of kr_code_hash of the probe's code. */
+/* A batch whose probes are grouped by parts of the index (index/partition/partition.h). The probes of part p
+ * are starts[p] .. starts[p + 1] - 1, in segments. In a family with cuts, part p holds the entries at
+ * positions kr_batch_cut_at(n, bits, p) to kr_batch_cut_at(n, bits, p + 1) - 1. The first entry that is not
+ * below a probe's lower bound is in the probe's part, or is the first entry of the next part. In a family
+ * that hashes, p is the top `bits` bits of kr_code_hash of the probe's code. */
 typedef struct kr_segment {
     uint32_t part, first; /* at most `segment` probes of the part, from `first` on */
 } kr_segment;

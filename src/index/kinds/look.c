@@ -32,9 +32,9 @@ kr_look kr_look_at(kr_work *w, const kr_column *keys)
     kr_work_run(w, &look_keys, &params, kr_group_runs(keys->count));
     kr_work_read(w, found, counters, sizeof found);
     kr_work_give(w, counters);
-    if (!kr_work_goes_on(w) || !found[LOOK_COUNT])
+    look.n = kr_work_goes_on(w) ? keys->validity ? found[LOOK_COUNT] : keys->count : 0;
+    if (!look.n)
         return look;
-    look.n = found[LOOK_COUNT];
     look.lowest = ~found[LOOK_LOWEST_NOT];
     look.highest = found[LOOK_HIGHEST];
     look.ascends = !keys->validity && !found[LOOK_FALLS];

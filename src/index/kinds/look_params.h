@@ -4,8 +4,8 @@
 
 #include "base/program/lang.h"
 
-/* What is counted of a column: the largest of all codes and of all complements, rows that are not NULL; 1: a
- * code is below the one before it, or equal to it. */
+/* What is counted of a column: the largest of all codes and of all complements, rows that are not NULL, where
+ * there may be some; 1: a code is below the one before it, or equal to it. */
 enum { LOOK_HIGHEST, LOOK_LOWEST_NOT, LOOK_COUNT, LOOK_FALLS, LOOK_REPEATS, LOOK_FOUND };
 
 typedef struct look_params {

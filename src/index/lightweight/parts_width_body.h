@@ -1,5 +1,5 @@
-/* Searching a partitioned batch (index/lookup/partition.h) in sorted entries. A block takes a segment of one
- * part's probes. It copies pivots of the part to shared memory, where most of a search takes place: every
+/* Searching a partitioned batch (index/partition/partition.h) in sorted entries. A block takes a segment of
+ * one part's probes. It copies pivots of the part to shared memory, where most of a search takes place: every
  * 2^gap_bits-th key, or pivots that the index keeps (kr_parts_levels). The search ends in a leaf of adjacent
  * keys, which is read at once.
  *

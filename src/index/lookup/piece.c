@@ -20,9 +20,12 @@ uint64_t kr_piece_most(const kr_query *query)
 
 static void partition(kr_work *w, const kr_query *query, kr_piece *piece)
 {
+    const kr_family_ops *ops = query->index->ops;
+    const int has_cuts = ops->ordered && ops->ordered->cuts;
     const kr_partition_job job = {
-        .ops = query->index->ops,
+        .cut = has_cuts ? ops->ordered : NULL,
         .self = query->index->self,
+        .seed = has_cuts ? 0 : ops->hash_seed(query->index->self),
         .n = piece->n,
         .bits = query->plan.part_bits,
         .segment = query->plan.segment,

@@ -3,8 +3,8 @@
 #define KEYRAY_INDEX_LOOKUP_PIECE_H
 
 #include "index/lookup/order.h"
-#include "index/lookup/partition.h"
 #include "index/lookup/query.h"
+#include "index/partition/partition.h"
 
 typedef struct kr_piece {
     uint64_t n; /* probes */

@@ -1,5 +1,5 @@
 #include "index/lookup/plan.h"
-#include "index/lookup/partition.h"
+#include "index/partition/partition.h"
 
 /* Sorting by the top PARTITION_BITS of the bits that keys differ in brings neighbouring probes together in
  * two radix passes; a full sort gains little on it. Pieces limit how far results are scattered, but every

@@ -37,7 +37,7 @@ typedef struct kr_probe_plan {
     uint64_t piece;     /* probes located at a time: a multiple of 64 */
     uint32_t sorted;    /* 1: sorted by these bits */
     uint32_t first_bit, end_bit;
-    uint32_t part_bits; /* partitioned in 2^part_bits parts (index/lookup/partition.h); 0: not */
+    uint32_t part_bits; /* partitioned in 2^part_bits parts (index/partition/partition.h); 0: not */
     uint32_t segment;   /* then: probes of a part that a block takes, at most */
 } kr_probe_plan;
 

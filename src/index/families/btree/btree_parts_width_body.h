@@ -1,7 +1,7 @@
-/* Searching a partitioned batch (index/lookup/partition.h). A block takes a segment of one part's probes and
- * copies the separators of the part's leaves to shared memory, where they are neighbours: order matters in
- * the leaves only. Where a part has too many leaves, it copies every 2^gap_bits-th separator. A leaf is read
- * a block of adjacent keys at a time, the first where the bound would be if keys were spread evenly.
+/* Searching a partitioned batch (index/partition/partition.h). A block takes a segment of one part's probes
+ * and copies the separators of the part's leaves to shared memory, where they are neighbours: order matters
+ * in the leaves only. Where a part has too many leaves, it copies every 2^gap_bits-th separator. A leaf is
+ * read a block of adjacent keys at a time, the first where the bound would be if keys were spread evenly.
  *
  * Invariant: the separator of the leaf that is found is the last below `lower`, or the first of the part,
  * whose entries begin with one below `lower`, or with the first entry of all. */

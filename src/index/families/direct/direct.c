@@ -18,9 +18,9 @@ static const kr_option options[DIRECT_OPTIONS] = {
                             "from a value to the next: the largest number that all differences of keys are a "
                             "multiple of (a day, of days in microseconds), or 1"},
     [DIRECT_OPTION_BUILD] =
-        {"build", KR_OPTION_CHOICE, "auto|sort|scatter", 0, 2, DIRECT_BUILD_AUTO,
+        {"build", KR_OPTION_CHOICE, "auto|sort|scatter|parts", 0, 3, DIRECT_BUILD_AUTO,
          "how keys in any order get their bits: their rows are sorted first, or, as long as no key is found "
-         "twice, each sets its bit; auto: sort on a GPU, scatter on a CPU"},
+         "twice, each sets its bit, or they are grouped by bits; auto: parts on a GPU, scatter on a CPU"},
     [DIRECT_OPTION_KEEP] = KR_KEEP_OPTION,
 };
 

@@ -26,8 +26,15 @@ direct_index KR_W(direct_make)(kr_work *work, const kr_spec *spec, const kr_sort
  * of blocks: scratch memory of the work. 0: a key is there twice, or there are too many blocks, and nothing
  * was made. Blocks. */
 int KR_W(direct_scatter)(kr_work *work, const kr_coded *codes, direct_view *view);
-/* Its bytes, with what it makes, for up to so many blocks. */
+/* The same, by another way: rows are grouped by blocks first. 0 also where a part of the blocks does not fit
+ * shared memory. */
+int KR_W(direct_group)(kr_work *work, const kr_coded *codes, direct_view *view);
+/* 1: of the first keys of a large column some are there twice, so that most such columns are noticed before
+ * rows are moved. Sets bits of the view's blocks. Blocks. */
+int KR_W(direct_repeats_early)(kr_work *work, const kr_coded *codes, const direct_view *view);
+/* Their bytes, with what they make, for up to so many blocks. */
 uint64_t KR_W(direct_scatter_estimate)(const kr_shape *shape, uint64_t n_blocks);
+uint64_t KR_W(direct_group_estimate)(const kr_shape *shape, uint64_t n_blocks);
 void KR_W(direct_keep)(kr_work *work, direct_index *made);
 void KR_W(direct_release)(kr_device *device, direct_index *index, kr_stream *stream);
 /* The pointers of the view, from the buffers. */

@@ -5,6 +5,18 @@
 
 enum { SAMPLE = 64 };
 
+/* Rows from which on a GPU groups them, which takes 35 KiB besides and saves no time before. */
+enum { PARTS_FROM = 1 << 16 };
+
+/* How n keys in any order are built, as long as none is found twice: DIRECT_BUILD_*. Each is the fastest on
+ * its device (README.md). */
+static int way_of(const kr_device *device, const kr_spec *spec, uint64_t n)
+{
+    const int how = (int)spec->options[DIRECT_OPTION_BUILD],
+              is_small = device->ops->is_host || n < PARTS_FROM;
+    return how != DIRECT_BUILD_AUTO ? how : is_small ? DIRECT_BUILD_SCATTER : DIRECT_BUILD_PARTS;
+}
+
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -25,7 +37,11 @@ kr_status KR_W(direct_estimate)(const kr_shape *shape, kr_need *need, kr_error *
                            DIRECT_FOUND * sizeof(uint64_t);
     uint64_t listing = 0;
     const uint64_t listed = kr_sorted_estimate_codes(shape, &listing);
-    const uint64_t scattered = listed + KR_W(direct_scatter_estimate)(shape, blocks);
+    const int how = way_of(shape->device, shape->spec, n);
+    const uint64_t scattered = how == DIRECT_BUILD_SORT ? 0
+                               : how == DIRECT_BUILD_PARTS
+                                   ? listed + KR_W(direct_group_estimate)(shape, blocks)
+                                   : listed + KR_W(direct_scatter_estimate)(shape, blocks);
     *need =
         (kr_need){kept, larger(larger(need->peak_nbytes, built), larger(kept, larger(listing, scattered)))};
     return KR_OK;
@@ -174,20 +190,14 @@ static int make_of_distinct(kr_work *w, const kr_spec *spec, const kr_coded *cod
                           .lowest = look->lowest,
                           .highest = look->highest};
     direct_params p = measure(w, spec, &of, NULL);
-    if (!KR_W(direct_scatter)(w, codes, &p.view))
+    const int groups = way_of(w->device, spec, codes->list.n) == DIRECT_BUILD_PARTS;
+    if (!(groups ? KR_W(direct_group) : KR_W(direct_scatter))(w, codes, &p.view))
         return 0;
     kr_sorted_codes_give(w, codes);
     number_rows(w, &p.view);
-    kr_work_lap(w, "scatter");
+    kr_work_lap(w, groups ? "parts" : "scatter");
     *made = (direct_index){.spec = *spec, .view = p.view};
     return 1;
-}
-
-/* H100, 2^26 keys, one in four values: 4.2 ms by bits, 3.3 by a sort. */
-static int wants_scatter(const kr_work *w, const kr_spec *spec)
-{
-    const int64_t how = spec->options[DIRECT_OPTION_BUILD];
-    return how == DIRECT_BUILD_SCATTER || (how == DIRECT_BUILD_AUTO && w->device->ops->is_host);
 }
 
 /* Of rows with keys and is_unique, which it sets. A sort is left to columns in which a key is there twice. */
@@ -202,7 +212,7 @@ static direct_index make_of_column(kr_work *w, const kr_build *build)
     *build->is_unique = kr_work_goes_on(w) && !look.repeats;
     if (look.ascends)
         return make_of_ordered(w, build->spec, &codes, &look);
-    if (look.n && !look.repeats && wants_scatter(w, build->spec) &&
+    if (look.n && !look.repeats && way_of(w->device, build->spec, codes.list.n) != DIRECT_BUILD_SORT &&
         make_of_distinct(w, build->spec, &codes, &look, &made))
         return made;
     *build->is_unique = 0;

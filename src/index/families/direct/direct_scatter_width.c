@@ -66,16 +66,23 @@ static int finds_repeats(kr_work *w, const direct_scatter_params *p)
     return found != 0;
 }
 
-/* 1: some of the first keys are there twice. Leaves no bits. */
-static int look_at_first(kr_work *w, const direct_scatter_params *all, uint64_t nbytes)
+static uint64_t blocks_nbytes(const direct_view *view)
 {
-    direct_scatter_params p = *all;
-    kr_work_fill(w, p.view.blocks, 0, nbytes);
-    if (p.n <= FIRST_ROWS)
+    return (uint64_t)view->n_blocks * DIRECT_BLOCK_NBYTES;
+}
+
+int KR_W(direct_repeats_early)(kr_work *w, const kr_coded *codes, const direct_view *view)
+{
+    const uint32_t mark = kr_work_mark(w);
+    direct_scatter_params p = {.view = *view, .keys = codes->keys, .n = FIRST_ROWS, .part_bits = 32};
+    if (view->n <= FIRST_ROWS)
         return 0;
-    p.n = FIRST_ROWS;
+    p.found = kr_work_counters(w, 1);
+    p.spots = kr_work_take(w, p.n * sizeof *p.spots, "bits of the first rows");
+    kr_work_fill(w, view->blocks, 0, blocks_nbytes(view));
+    kr_work_run(w, &KR_W(direct_spots), &p, p.n);
     const int repeats = finds_repeats(w, &p);
-    kr_work_fill(w, p.view.blocks, 0, nbytes);
+    kr_work_give_since(w, mark);
     return repeats;
 }
 
@@ -115,7 +122,7 @@ static void place(kr_work *w, direct_scatter_params *p)
 
 int KR_W(direct_scatter)(kr_work *w, const kr_coded *codes, direct_view *view)
 {
-    const uint64_t nbytes = (uint64_t)view->n_blocks * DIRECT_BLOCK_NBYTES;
+    const uint64_t nbytes = blocks_nbytes(view);
     const uint32_t mark = kr_work_mark(w);
     if (!kr_work_goes_on(w) || view->n_blocks > DIRECT_SPOT_BLOCKS_MOST)
         return 0;
@@ -123,11 +130,12 @@ int KR_W(direct_scatter)(kr_work *w, const kr_coded *codes, direct_view *view)
         .view = *view, .keys = codes->keys, .row_ids = codes->list.rows, .n = view->n, .part_bits = 32};
     uint32_t *blocks = kr_work_take_or(w, nbytes, "bits of keys", "kind pivot");
     p.view.blocks = blocks;
-    p.found = kr_work_counters(w, 1);
-    p.spots = kr_work_take(w, p.n * sizeof *p.spots, "bits of rows");
-    kr_work_run(w, &KR_W(direct_spots), &p, p.n);
-    int repeats = look_at_first(w, &p, nbytes);
+    int repeats = KR_W(direct_repeats_early)(w, codes, &p.view);
     if (!repeats) {
+        p.found = kr_work_counters(w, 1);
+        p.spots = kr_work_take(w, p.n * sizeof *p.spots, "bits of rows");
+        kr_work_fill(w, blocks, 0, nbytes);
+        kr_work_run(w, &KR_W(direct_spots), &p, p.n);
         part(w, &p);
         repeats = finds_repeats(w, &p);
     }

@@ -1,19 +1,14 @@
-#include "index/lookup/partition.h"
-#include "index/lookup/partition_width_body.h"
+#include "index/partition/partition.h"
+#include "index/partition/partition_width_body.h"
 
 /* Small batches are cut into small tiles, so that all multiprocessors have some. */
 enum { TILES_LEAST = 256, SMALL_TILE = 2048 };
-
-static int has_cuts(const kr_partition_job *job)
-{
-    return job->ops->ordered && job->ops->ordered->cuts;
-}
 
 /* Bytes of shared memory for a tile of so many probes. */
 static uint32_t room_nbytes(const kr_partition_job *job, uint32_t tile)
 {
     const uint32_t parts = 1u << job->bits,
-                   cuts = has_cuts(job) ? parts * sizeof(kr_key) + PARTITION_CELLS * 4 : 0;
+                   cuts = job->cut ? parts * sizeof(kr_key) + PARTITION_CELLS * 4 : 0;
     return cuts + parts * 4 + tile * (uint32_t)(sizeof(kr_key) + 4);
 }
 
@@ -41,12 +36,27 @@ static uint64_t tiles_of(const kr_partition *made)
     return (made->n + made->tile - 1) / made->tile;
 }
 
+static uint64_t most_segments(const kr_partition_job *job)
+{
+    return job->n / job->segment + ((uint64_t)1 << job->bits);
+}
+
+static uint64_t parts_nbytes(const kr_partition_job *job)
+{
+    const uint64_t parts = (uint64_t)1 << job->bits;
+    return most_segments(job) * sizeof(kr_segment) + parts * sizeof(kr_key) +
+           (parts * 4 + 2 + PARTITION_CELLS) * sizeof(uint32_t);
+}
+
+uint64_t KR_W(kr_partition_estimate)(const kr_partition_job *job)
+{
+    return job->n * sizeof(kr_key) + parts_nbytes(job);
+}
+
 static void allocate(kr_work *w, const kr_partition_job *job, int order, kr_partition *made)
 {
     const char *help = "use probes=as-is";
-    const uint64_t parts = (uint64_t)1 << job->bits, each = job->n * sizeof(uint32_t);
-    const uint64_t parts_nbytes = made->view.most_segments * sizeof(kr_segment) + parts * sizeof(kr_key) +
-                                  (parts * 4 + 2 + PARTITION_CELLS) * sizeof(uint32_t);
+    const uint64_t each = job->n * sizeof(uint32_t);
     made->codes = kr_work_take_or(w, job->n * sizeof(kr_key), "partitioned probes", help);
     if (!job->stay) {
         made->marks = kr_work_take_or(w, each, "the marks of probes", help);
@@ -55,7 +65,7 @@ static void allocate(kr_work *w, const kr_partition_job *job, int order, kr_part
     }
     if (order)
         made->order = kr_work_take_or(w, each, "the order of probes", help);
-    made->parts = kr_work_take_or(w, parts_nbytes, "the parts of a batch", help);
+    made->parts = kr_work_take_or(w, parts_nbytes(job), "the parts of a batch", help);
 }
 
 /* Lays out everything in `parts`, widest first. */
@@ -77,13 +87,13 @@ static partition_params params_of(const kr_partition_job *job, const kr_batch *b
     p.marks = made->marks;
     p.bases = made->bases;
     p.order = job->stay ? job->stay : made->order;
-    if (has_cuts(job)) {
-        job->ops->ordered->key_range(job->self, &lowest, &highest);
+    if (job->cut) {
+        job->cut->key_range(job->self, &lowest, &highest);
         p.lowest = (kr_key)lowest;
         p.shift = shift_of(highest - lowest);
     } else {
         p.cuts = NULL;
-        p.seed = job->ops->hash_seed(job->self);
+        p.seed = job->seed;
     }
     made->view.starts = p.starts;
     made->view.segments = p.segments;
@@ -98,7 +108,7 @@ static void prepare(kr_work *w, const kr_partition_job *job, const partition_par
         kr_work_fill(w, p->counts, 0, sizeof(uint32_t) << job->bits);
         return;
     }
-    job->ops->ordered->cuts(w, job->self, job->bits, (void *)p->cuts);
+    job->cut->cuts(w, job->self, job->bits, (void *)p->cuts);
     kr_work_run(w, &KR_W(partition_table), p, PARTITION_CELLS);
 }
 
@@ -119,9 +129,7 @@ kr_partition KR_W(kr_partition_make)(kr_work *w, const kr_partition_job *job, kr
 {
     const int order = !job->stay && (job->with_order || batch->upper || batch->lower_validity);
     kr_partition made = {
-        .view = {.segment = job->segment,
-                 .bits = job->bits,
-                 .most_segments = job->n / job->segment + ((uint64_t)1 << job->bits)},
+        .view = {.segment = job->segment, .bits = job->bits, .most_segments = most_segments(job)},
         .n = job->n,
         .tile = tile_of(w->device, job),
     };

@@ -1,5 +1,5 @@
-#include "index/lookup/partition.h"
-#include "index/lookup/partition_body.h"
+#include "index/partition/partition.h"
+#include "index/partition/partition_body.h"
 
 void kr_partition_back(kr_work *w, const kr_partition *partition, const void *answers, uint32_t nbytes,
                        void *out)

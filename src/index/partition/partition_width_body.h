@@ -1,17 +1,17 @@
-/* The passes of index/lookup/partition.h.
+/* The passes of index/partition/partition.h.
  *
  * With cuts, the part p of a code x is the number of cuts below x, not counting cut 0. So the first entry of
  * at least x lies after cut p, and at cut p + 1 at the latest. A table over the leading bits of a code's
  * distance from the lowest key narrows the search among the cuts: to none or one of them where keys are
  * spread evenly, and to all where they crowd. Without cuts, the part is the top bits of the code's hash.
  * `hashed` is a constant in each program. */
-#ifndef KEYRAY_INDEX_LOOKUP_PARTITION_WIDTH_BODY_H
-#define KEYRAY_INDEX_LOOKUP_PARTITION_WIDTH_BODY_H
+#ifndef KEYRAY_INDEX_PARTITION_PARTITION_WIDTH_BODY_H
+#define KEYRAY_INDEX_PARTITION_PARTITION_WIDTH_BODY_H
 
 #include "base/key/hash.h"
 #include "base/program/block.h"
 #include "index/kinds/batch.h"
-#include "index/lookup/partition_marks.h"
+#include "index/partition/partition_marks.h"
 
 enum {
     PARTITION_RUNS = KR_MINE(1 << KR_PART_BITS_MOST), /* parts that a thread sums, at most */

@@ -1,7 +1,7 @@
-/* What the passes of index/lookup/partition.h note for the way back: for each probe of a tile, in the order
- * in which its tile was written, a mark of its part and its position in the tile. */
-#ifndef KEYRAY_INDEX_LOOKUP_PARTITION_MARKS_H
-#define KEYRAY_INDEX_LOOKUP_PARTITION_MARKS_H
+/* What the passes of index/partition/partition.h note for the way back: for each probe of a tile, in the
+ * order in which its tile was written, a mark of its part and its position in the tile. */
+#ifndef KEYRAY_INDEX_PARTITION_PARTITION_MARKS_H
+#define KEYRAY_INDEX_PARTITION_PARTITION_MARKS_H
 
 #include "base/program/lang.h"
 

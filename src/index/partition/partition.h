@@ -7,12 +7,12 @@
  * that they are written in runs. A mark for each probe and the place of each run are kept. After the search
  * every tile reads its answers from those runs and puts them in order in shared memory. Nothing is sorted,
  * and no answer is scattered. */
-#ifndef KEYRAY_INDEX_LOOKUP_PARTITION_H
-#define KEYRAY_INDEX_LOOKUP_PARTITION_H
+#ifndef KEYRAY_INDEX_PARTITION_PARTITION_H
+#define KEYRAY_INDEX_PARTITION_PARTITION_H
 
 #include "index/kinds/batch.h"
 #include "index/kinds/family.h"
-#include "index/lookup/partition_marks.h"
+#include "index/partition/partition_marks.h"
 
 typedef struct kr_partition {
     kr_partition_view view;
@@ -26,11 +26,11 @@ typedef struct kr_partition {
 } kr_partition;
 
 /* Partitions n probes, at most 2^32 - 1, in 2^bits parts, and these in segments; changes *batch to the
- * reordered batch. Both are scratch memory of the work. `self` is an index of at least one entry, of a family
- * that has cuts or a hash seed. Enqueues. */
+ * reordered batch. Both are scratch memory of the work. Enqueues. */
 typedef struct kr_partition_job {
-    const kr_family_ops *ops;
-    const void *self;
+    const kr_ordered_ops *cut; /* whose cuts of `self` part the probes; NULL: the top bits of their hash do */
+    const void *self;          /* of at least one entry */
+    uint64_t seed;             /* of the hash */
     uint64_t n;
     uint32_t bits;
     uint32_t segment;    /* probes, at most */
@@ -39,6 +39,9 @@ typedef struct kr_partition_job {
 } kr_partition_job;
 kr_partition kr_partition_make_u32(kr_work *work, const kr_partition_job *job, kr_batch *batch);
 kr_partition kr_partition_make_u64(kr_work *work, const kr_partition_job *job, kr_batch *batch);
+/* Its bytes, of codes that have cuts and whose answers stay, without the room to stay in. */
+uint64_t kr_partition_estimate_u32(const kr_partition_job *job);
+uint64_t kr_partition_estimate_u64(const kr_partition_job *job);
 
 /* out[i] := the answer of probe i. `answers` are in the order of the parts; elements have 1, 2, 4, 8 or
  * 16 bytes. Enqueues. */

@@ -1,6 +1,6 @@
 /* Partitioning a batch: every probe once, in the part that its lower bound falls into or that its hash names,
  * and answers back where they came from. One toy family has only cuts, the other only a seed. */
-#include "index/lookup/partition.h"
+#include "index/partition/partition.h"
 #include "base/key/hash.h"
 #include "index/lookup/plan.h"
 
@@ -60,14 +60,7 @@ static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
 
 static const uint64_t seed = UINT64_C(0x1234567890ABCDEF);
 
-static uint64_t seed_of(const void *self)
-{
-    (void)self;
-    return seed;
-}
-
 static const kr_ordered_ops ordered_ops = {key_range, cuts};
-static const kr_family_ops toy_ops = {.ordered = &ordered_ops}, hashed_ops = {.hash_seed = seed_of};
 
 static uint32_t hash_of(kr_type type, uint64_t code)
 {
@@ -238,8 +231,12 @@ static void check_batch(kr_device *device, const toy *index, const uint64_t *pro
 {
     static uint64_t lower[PROBES_MOST];
     static const uint8_t validity[PROBES_MOST / 8];
-    const kr_partition_job job = {
-        .ops = hashed ? &hashed_ops : &toy_ops, .self = index, .n = n, .bits = bits, .segment = 8192};
+    const kr_partition_job job = {.cut = hashed ? NULL : &ordered_ops,
+                                  .self = index,
+                                  .seed = seed,
+                                  .n = n,
+                                  .bits = bits,
+                                  .segment = 8192};
     kr_batch batch = {.lower = lower,
                       .upper = with == WITH_UPPER ? lower : NULL,
                       .lower_validity = with == WITH_VALIDITY ? validity : NULL,

@@ -1,10 +1,10 @@
 /* Puts answers back in the order of the probes. A block reads a tile's answers run by run, so that
  * neighbouring threads read neighbouring answers, and puts them in order in shared memory. */
-#ifndef KEYRAY_INDEX_LOOKUP_PARTITION_BODY_H
-#define KEYRAY_INDEX_LOOKUP_PARTITION_BODY_H
+#ifndef KEYRAY_INDEX_PARTITION_PARTITION_BODY_H
+#define KEYRAY_INDEX_PARTITION_PARTITION_BODY_H
 
 #include "base/program/block.h"
-#include "index/lookup/partition_marks.h"
+#include "index/partition/partition_marks.h"
 
 typedef struct back_params {
     const uint32_t *marks, *bases;
