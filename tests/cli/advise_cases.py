@@ -66,7 +66,9 @@ def plot(keyray, device, folder):
     assert float(bars[0].get("width")) >= float(bars[-1].get("width")) > 0
     (folder / "keys.svg").symlink_to("keys.npy")
     done = subprocess.run([keyray, *line.replace("plot.svg", "keys.svg").split()], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "would replace" in done.stderr, done
+    assert done.returncode == 2 and "--svg keys.svg would replace" in done.stderr, done
+    done = subprocess.run([keyray, *line.replace("plot.svg", "nowhere/plot.svg").split()], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "--svg nowhere/plot.svg: there is no folder nowhere; make it" in done.stderr and not done.stdout, done
 
 
 def interrupted_advice(keyray, device, folder):

@@ -85,7 +85,7 @@ FORMS = [
     bad(2, LOOKUP + "-o x.txt", r"-o is a file name ending in \.npy or \.csv, - for a table on the terminal, or -\.csv for CSV there, not 'x.txt'"),
     bad(2, LOOKUP + "-o - --format json", "-o - prints answers, but --format json prints one object; give -o a file"),
     bad(2, JOIN + "-o -.csv --format json", "-o -.csv prints answers"), bad(2, SCAN + "-o - --format json", "-o - prints answers"),
-    bad(1, LOOKUP + "-o no/x.csv", "cannot write no/x.csv"), bad(1, JOIN + "-o no/x.csv", "cannot write no/x.csv"),
+    bad(1, LOOKUP + "-o no/x.csv", "there is no folder no; make it"), bad(1, JOIN + "-o no/x.csv", "there is no folder no; make it"),
     bad(2, "gen keys --count 4 -o x.csv", r"-o is a file name ending in \.npy, not 'x.csv'"),
 ]
 

@@ -41,7 +41,7 @@ CASES = [
              "runs.1.saved.load_of_read": lambda share: share > 0}),
     ok("bench build --count 3000 --repeat 1 --index array --save built.krx --device cpu", files={"built.krx": None},
        out=r"(?s)file of .* loaded is checked likewise.*saved, [\d.]+ GB/s.*one key looked up.*loading at [\d.]+ of the rate of reading; read"),
-    bad(1, "bench build --count 3000 --repeat 1 --index array --save nowhere/built.krx --device cpu", "nowhere"),
+    bad(1, "bench build --count 3000 --repeat 1 --index array --save nowhere/built.krx --device cpu", "--save nowhere/built.krx: there is no folder nowhere; make it"),
     bad(2, f"bench point {BENCH} --save x.krx", "unknown option --save of bench point"),
     bad(1, f"bench update {BENCH} --probes 10 --index array", "kind 'array' cannot give rows other keys; give --waves N to insert and delete rows"),
     bad(2, f"bench point {BENCH} --probes 10 --outside --outliers 50 --index array", "--outside is --outliers 100; leave out one of them"),

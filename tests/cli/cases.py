@@ -323,7 +323,7 @@ BENCHES = [
     ok(f"bench range {BENCH} --probes 500 --hits 3 --result rows-by-key", out=r"checked: 500 sampled answers"),
     bad(2, f"bench range {BENCH} --baseline", "--baseline compares point lookups and builds"),
     bad(2, f"bench point {BENCH} --probes 10 --multiplicity 2 --result sum --baseline", "maps hold one row per key; give --result row"),
-    bad(1, f"bench point {BENCH} --json no/b.json", "cannot write no/b.json"),
+    bad(1, f"bench point {BENCH} --json no/b.json", "--json no/b.json: there is no folder no; make it"),
 ]
 
 WITH = "lookup --probes probes.npy {device} --keys "
@@ -358,8 +358,8 @@ BAD_INPUT = [
     bad(1, LOOKUP.replace("{device}", "--device cuda:999999"), "use --device cpu or auto"),
     bad(1, "lookup --keys many.npy --probes many.npy {device} --memory-cap 1K", "--memory-cap is 1024"),
     # Places that cannot be written.
-    bad(1, LOOKUP + "-o no/x.npy", "cannot write no/x.npy"), bad(1, LOOKUP + "-o folder.npy", "directory"),
-    bad(1, LOOKUP + "--result rows -o no/x.npy", "cannot write no/x.offsets.npy"),
+    bad(1, LOOKUP + "-o no/x.npy", "-o no/x.npy: there is no folder no; make it, or give another name"), bad(1, LOOKUP + "-o folder.npy", "directory"),
+    bad(1, LOOKUP + "-o keys.npy/x.npy", "there is no folder keys.npy; make it"),
 ]
 
 CASES = GENERAL + LOOKUPS + RANGES + JOINS + GENERATED + BENCHES + BAD_INPUT

@@ -448,8 +448,12 @@ static int perform(job *j)
     j->report.rows = calloc(n_rows, sizeof *j->report.rows);
     if (!j->report.rows)
         return tool_fail(FAILED, "no host memory for the report");
+    int code = tool_check_folder("--json", j->options.json);
+    if (!code)
+        code = tool_check_folder("--save", j->options.save);
     /* Without a progress callback: nothing but the work is to be timed. */
-    int code = device_open(&j->where, NULL, &j->device);
+    if (!code)
+        code = device_open(&j->where, NULL, &j->device);
     if (!code)
         code = tool_check(kr_device_query(j->device, &j->report.device, &err), &err);
     if (!code)

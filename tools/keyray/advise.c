@@ -293,7 +293,7 @@ static int advise(job *j, const option_group *groups, uint32_t n_groups)
     static const char *const suffixes[] = {""};
     int code = check_options(&j->options);
     if (!code && j->options.svg)
-        code = targets_check(j->options.svg, suffixes, 1, groups, n_groups);
+        code = targets_check("--svg", j->options.svg, suffixes, 1, groups, n_groups);
     if (code)
         return code;
     j->progress = progress_callback(j->printing.quiet);

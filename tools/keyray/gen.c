@@ -163,9 +163,9 @@ static int run(const command *self, int argc, char **argv)
     code = column_check_output(options.output, "-o is a file name ending in .npy");
     if (!code)
         code = what == GEN_RANGES
-                   ? targets_check(options.output, (const char *const[]){".lower", ".upper"}, 2, groups,
+                   ? targets_check("-o", options.output, (const char *const[]){".lower", ".upper"}, 2, groups,
                                    n_groups)
-                   : targets_check(options.output, (const char *const[]){""}, 1, groups, n_groups);
+                   : targets_check("-o", options.output, (const char *const[]){""}, 1, groups, n_groups);
     return code ? code : generate_and_write(what, &options, &w, &printing);
 }
 

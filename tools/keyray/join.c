@@ -525,7 +525,7 @@ static int run(const command *self, int argc, char **argv)
         return code;
     code = check_options(&j);
     if (!code)
-        code = targets_check(j.options.output, (const char *const[]){""}, 1, groups, 4);
+        code = targets_check("-o", j.options.output, (const char *const[]){""}, 1, groups, 4);
     j.progress = progress_callback(j.printing.quiet);
     return code ? code : perform(&j);
 }

@@ -212,7 +212,7 @@ static int check_targets(const lookup_job *j, const option_group *groups, uint32
     uint32_t n = 1;
     if (j->form == ANSWERS_NPY)
         n = result_files((kr_result)(j->options.results.at[0] + 1), suffixes);
-    const int code = targets_check(j->options.output, suffixes, n, groups, n_groups);
+    const int code = targets_check("-o", j->options.output, suffixes, n, groups, n_groups);
     return code ? code : targets_check_saved("--save", j->options.save, groups, n_groups);
 }
 

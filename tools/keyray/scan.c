@@ -484,7 +484,7 @@ static int run(const command *self, int argc, char **argv)
         return code;
     code = check_options(&j);
     if (!code)
-        code = targets_check(j.options.output, (const char *const[]){""}, 1, groups, 5);
+        code = targets_check("-o", j.options.output, (const char *const[]){""}, 1, groups, 5);
     /* A wrong condition, before anything is read. */
     if (!code && kr_condition_parse(j.options.where ? j.options.where : "", &j.condition, &err) != KR_OK)
         code = tool_fail(USAGE, "--where: %s", err.text);

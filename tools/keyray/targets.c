@@ -11,7 +11,7 @@
 
 /* A file that would be replaced. */
 typedef struct target {
-    const char *option, *given, *path; /* "-o"; what stands behind it; the file itself */
+    const char *option, *given, *path; /* "-o" or another; what stands behind it; the file itself */
     int may_be_saved;                  /* 1: it may be the saved index of --index */
     struct stat file;
 } target;
@@ -61,9 +61,11 @@ static int is_input(const target *to, const option_row *row)
            (strstr(row->argument, "COL") || (!to->may_be_saved && strstr(row->argument, "|FILE.krx")));
 }
 
-static int check_target(const target *to, const option_group *groups, uint32_t n_groups)
+static int check_target(target *to, const option_group *groups, uint32_t n_groups)
 {
     int code = DONE;
+    if (stat(to->path, &to->file) != 0)
+        return tool_check_folder(to->option, to->path);
     for (uint32_t g = 0; g < n_groups; ++g)
         for (const option_row *row = groups[g].rows; row->name && !code; ++row)
             if (is_input(to, row))
@@ -71,19 +73,18 @@ static int check_target(const target *to, const option_group *groups, uint32_t n
     return code;
 }
 
-int targets_check(const char *path, const char *const *suffixes, uint32_t n, const option_group *groups,
-                  uint32_t n_groups)
+int targets_check(const char *option, const char *path, const char *const *suffixes, uint32_t n,
+                  const option_group *groups, uint32_t n_groups)
 {
     char name[COLUMN_PATH_MOST];
     int code = DONE;
     if (!path || strcmp(path, "-") == 0 || strcmp(path, "-.csv") == 0) /* standard output */
         return DONE;
     for (uint32_t i = 0; i < n && !code; ++i) {
-        target to = {.option = "-o", .given = path, .path = *suffixes[i] ? name : path};
+        target to = {.option = option, .given = path, .path = *suffixes[i] ? name : path};
         if (*suffixes[i])
             column_name_output(name, path, suffixes[i]);
-        if (stat(to.path, &to.file) == 0)
-            code = check_target(&to, groups, n_groups);
+        code = check_target(&to, groups, n_groups);
     }
     return code;
 }
@@ -91,5 +92,5 @@ int targets_check(const char *path, const char *const *suffixes, uint32_t n, con
 int targets_check_saved(const char *option, const char *path, const option_group *groups, uint32_t n_groups)
 {
     target to = {.option = option, .given = path, .path = path, .may_be_saved = 1};
-    return path && stat(path, &to.file) == 0 ? check_target(&to, groups, n_groups) : DONE;
+    return path ? check_target(&to, groups, n_groups) : DONE;
 }

@@ -2,12 +2,14 @@
 
 #include "progress.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *name = "", *examples = "", *operand = "";
@@ -139,6 +141,21 @@ int tool_check_spec(const char *spec)
     char complete[KR_SPEC_NBYTES];
     kr_error err = {0};
     return tool_check(kr_spec_complete(spec, complete, sizeof complete, &err), &err);
+}
+
+int tool_check_folder(const char *option, const char *path)
+{
+    char folder[PATH_MAX];
+    struct stat found;
+    if (!path || stat(path, &found) == 0)
+        return DONE;
+    const char *slash = strrchr(path, '/');
+    const int nbytes = !slash ? 0 : slash == path ? 1 : (int)(slash - path);
+    snprintf(folder, sizeof folder, "%.*s", nbytes ? nbytes : 1, nbytes ? path : ".");
+    if (stat(folder, &found) == 0 && S_ISDIR(found.st_mode))
+        return DONE;
+    return tool_fail_machine("%s %s: there is no folder %s; make it, or give another name", option, path,
+                             folder);
 }
 
 void *tool_alloc(uint64_t n, uint64_t each, const char *what)

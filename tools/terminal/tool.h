@@ -34,6 +34,10 @@ void tool_rename(kr_error *err, const char *field, const char *option);
 /* Refuses a wrong spec before anything is read. */
 int tool_check_spec(const char *spec);
 
+/* Refuses the file of an option whose folder is not there, before anything is read or measured. NULL and
+ * files that are there pass. */
+int tool_check_folder(const char *option, const char *path);
+
 /* malloc that prints what it failed to get memory for; never NULL for 0 elements. */
 void *tool_alloc(uint64_t n, uint64_t each, const char *what);
 

@@ -1,7 +1,8 @@
 /* Partitions a batch by parts of the index: probes of the same part are grouped, so that the part is in the
  * caches while they are searched. Where entries have an order, the index is cut by its own keys into 2^bits
  * parts of one size, whatever the distribution of the keys; a probe belongs to the part that its lower bound
- * falls into. Families that hash have a part for each value of the top bits of the hash.
+ * falls into. Families that hash have a part for each value of the top bits of the hash. A build may cut all
+ * values into even parts: then pairs of values and positions are made of the codes, which lie in fewer runs.
  *
  * Two passes over the probes: one counts, one places. Tiles of probes are put in order in shared memory, so
  * that they are written in runs. A mark for each probe and the place of each run are kept. After the search
@@ -17,6 +18,8 @@
 typedef struct kr_partition {
     kr_partition_view view;
     void *codes;     /* of the lower bounds, part by part */
+    uint64_t *pairs; /* of even parts, in place of all else here: a value less those of parts before, and its
+                        position before << 32 */
     uint32_t *marks; /* of each tile's probes in order: kr_partition_mark; none where answers stay */
     uint32_t *bases; /* for each tile and part, what to add to a place in the tile; likewise */
     uint32_t *order; /* positions before; only where upper bounds or validity need them */
@@ -28,8 +31,12 @@ typedef struct kr_partition {
 /* Partitions n probes, at most 2^32 - 1, in 2^bits parts, and these in segments; changes *batch to the
  * reordered batch. Both are scratch memory of the work. Enqueues. */
 typedef struct kr_partition_job {
-    const kr_ordered_ops *cut; /* whose cuts of `self` part the probes; NULL: the top bits of their hash do */
+    const kr_ordered_ops *cut; /* whose cuts of `self` part the probes; NULL: see `even` */
     const void *self;          /* of at least one entry */
+    uint64_t even;             /* part p has so many values, at most 2^32, from p * even on, of which each
+                                  has `step` codes; 0: the top bits of the probes' hash part them */
+    uint64_t lowest, step;     /* of even parts: the code where values begin; no code lies below it, or in no
+                                  part */
     uint64_t seed;             /* of the hash */
     uint64_t n;
     uint32_t bits;
@@ -39,7 +46,7 @@ typedef struct kr_partition_job {
 } kr_partition_job;
 kr_partition kr_partition_make_u32(kr_work *work, const kr_partition_job *job, kr_batch *batch);
 kr_partition kr_partition_make_u64(kr_work *work, const kr_partition_job *job, kr_batch *batch);
-/* Its bytes, of codes that have cuts and whose answers stay, without the room to stay in. */
+/* Its bytes, of even parts, or of cuts where answers stay, without the room to stay in. */
 uint64_t kr_partition_estimate_u32(const kr_partition_job *job);
 uint64_t kr_partition_estimate_u64(const kr_partition_job *job);
 

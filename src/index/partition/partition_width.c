@@ -4,12 +4,17 @@
 /* Small batches are cut into small tiles, so that all multiprocessors have some. */
 enum { TILES_LEAST = 256, SMALL_TILE = 2048 };
 
+static int way_of(const kr_partition_job *job)
+{
+    return job->cut ? PARTITION_BY_CUTS : job->even ? PARTITION_EVEN : PARTITION_HASHED;
+}
+
 /* Bytes of shared memory for a tile of so many probes. */
 static uint32_t room_nbytes(const kr_partition_job *job, uint32_t tile)
 {
-    const uint32_t parts = 1u << job->bits,
+    const uint32_t parts = 1u << job->bits, each = job->even ? 8 : sizeof(kr_key) + 4,
                    cuts = job->cut ? parts * sizeof(kr_key) + PARTITION_CELLS * 4 : 0;
-    return cuts + parts * 4 + tile * (uint32_t)(sizeof(kr_key) + 4);
+    return cuts + parts * 4 + tile * each;
 }
 
 static uint32_t tile_of(const kr_device *device, const kr_partition_job *job)
@@ -50,13 +55,18 @@ static uint64_t parts_nbytes(const kr_partition_job *job)
 
 uint64_t KR_W(kr_partition_estimate)(const kr_partition_job *job)
 {
-    return job->n * sizeof(kr_key) + parts_nbytes(job);
+    return job->n * (job->even ? sizeof(uint64_t) : sizeof(kr_key)) + parts_nbytes(job);
 }
 
 static void allocate(kr_work *w, const kr_partition_job *job, int order, kr_partition *made)
 {
     const char *help = "use probes=as-is";
     const uint64_t each = job->n * sizeof(uint32_t);
+    made->parts = kr_work_take_or(w, parts_nbytes(job), "the parts of a batch", help);
+    if (job->even) {
+        made->pairs = kr_work_take(w, job->n * sizeof *made->pairs, "pairs of values and positions");
+        return;
+    }
     made->codes = kr_work_take_or(w, job->n * sizeof(kr_key), "partitioned probes", help);
     if (!job->stay) {
         made->marks = kr_work_take_or(w, each, "the marks of probes", help);
@@ -65,15 +75,18 @@ static void allocate(kr_work *w, const kr_partition_job *job, int order, kr_part
     }
     if (order)
         made->order = kr_work_take_or(w, each, "the order of probes", help);
-    made->parts = kr_work_take_or(w, parts_nbytes(job), "the parts of a batch", help);
 }
 
 /* Lays out everything in `parts`, widest first. */
 static partition_params params_of(const kr_partition_job *job, const kr_batch *batch, kr_partition *made)
 {
     const uint64_t parts = (uint64_t)1 << job->bits;
-    partition_params p = {
-        .batch = *batch, .n = job->n, .bits = job->bits, .segment = job->segment, .tile = made->tile};
+    partition_params p = {.batch = *batch,
+                          .n = job->n,
+                          .bits = job->bits,
+                          .segment = job->segment,
+                          .tile = made->tile,
+                          .seed = job->seed};
     uint64_t lowest = 0, highest = 0;
     p.segments = made->parts;
     p.cuts = (const kr_key *)(p.segments + made->view.most_segments);
@@ -84,6 +97,7 @@ static partition_params params_of(const kr_partition_job *job, const kr_batch *b
     p.n_segments = p.starts + parts + 1;
     p.table = p.n_segments + 1;
     p.codes = made->codes;
+    p.pairs = made->pairs;
     p.marks = made->marks;
     p.bases = made->bases;
     p.order = job->stay ? job->stay : made->order;
@@ -91,9 +105,11 @@ static partition_params params_of(const kr_partition_job *job, const kr_batch *b
         job->cut->key_range(job->self, &lowest, &highest);
         p.lowest = (kr_key)lowest;
         p.shift = shift_of(highest - lowest);
-    } else {
-        p.cuts = NULL;
-        p.seed = job->seed;
+    } else if (job->even) {
+        p.lowest = (kr_key)job->lowest;
+        p.even = (kr_key)job->even;
+        kr_code_divisor(job->step, KR_KEY_BITS, &p.step_magic, &p.step_shift);
+        kr_code_divisor(job->even, KR_KEY_BITS, &p.magic, &p.shift);
     }
     made->view.starts = p.starts;
     made->view.segments = p.segments;
@@ -104,7 +120,7 @@ static partition_params params_of(const kr_partition_job *job, const kr_batch *b
 /* Cuts and their table, and counters at 0. */
 static void prepare(kr_work *w, const kr_partition_job *job, const partition_params *p)
 {
-    if (!p->cuts) {
+    if (!job->cut) {
         kr_work_fill(w, p->counts, 0, sizeof(uint32_t) << job->bits);
         return;
     }
@@ -114,20 +130,23 @@ static void prepare(kr_work *w, const kr_partition_job *job, const partition_par
 
 static void run_passes(kr_work *w, const kr_partition_job *job, partition_params *p, uint64_t n_tiles)
 {
-    const kr_program *count = p->cuts ? &KR_W(partition_count_cut) : &KR_W(partition_count_hashed);
-    const kr_program *place = p->cuts ? &KR_W(partition_place_cut) : &KR_W(partition_place_hashed);
+    static const kr_program *const counts[] = {&KR_W(partition_count_cut), &KR_W(partition_count_even),
+                                               &KR_W(partition_count_hashed)};
+    static const kr_program *const places[] = {&KR_W(partition_place_cut), &KR_W(partition_place_even),
+                                               &KR_W(partition_place_hashed)};
+    const int way = way_of(job);
     prepare(w, job, p);
     p->blocks = (kr_blocks){room_nbytes(job, 0), 2};
-    kr_work_run(w, count, p, n_tiles);
+    kr_work_run(w, counts[way], p, n_tiles);
     p->blocks = (kr_blocks){0, 0};
     kr_work_run(w, &KR_W(partition_plan), p, 1);
     p->blocks = (kr_blocks){room_nbytes(job, p->tile), 1};
-    kr_work_run(w, place, p, n_tiles);
+    kr_work_run(w, places[way], p, n_tiles);
 }
 
 kr_partition KR_W(kr_partition_make)(kr_work *w, const kr_partition_job *job, kr_batch *batch)
 {
-    const int order = !job->stay && (job->with_order || batch->upper || batch->lower_validity);
+    const int order = !job->stay && !job->even && (job->with_order || batch->upper || batch->lower_validity);
     kr_partition made = {
         .view = {.segment = job->segment, .bits = job->bits, .most_segments = most_segments(job)},
         .n = job->n,
@@ -138,6 +157,8 @@ kr_partition KR_W(kr_partition_make)(kr_work *w, const kr_partition_job *job, kr
         return made;
     partition_params params = params_of(job, batch, &made);
     run_passes(w, job, &params, tiles_of(&made));
+    if (job->even)
+        return made;
     batch->order = params.order;
     batch->lower = made.codes;
     batch->lower_type = KR_RAW_KEY;

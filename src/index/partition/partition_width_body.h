@@ -3,11 +3,13 @@
  * With cuts, the part p of a code x is the number of cuts below x, not counting cut 0. So the first entry of
  * at least x lies after cut p, and at cut p + 1 at the latest. A table over the leading bits of a code's
  * distance from the lowest key narrows the search among the cuts: to none or one of them where keys are
- * spread evenly, and to all where they crowd. Without cuts, the part is the top bits of the code's hash.
- * `hashed` is a constant in each program. */
+ * spread evenly, and to all where they crowd. Even parts are found by divisions, and
+ * their codes become pairs. Else the part is the top bits of the code's hash. `way` is a constant in each
+ * program. */
 #ifndef KEYRAY_INDEX_PARTITION_PARTITION_WIDTH_BODY_H
 #define KEYRAY_INDEX_PARTITION_PARTITION_WIDTH_BODY_H
 
+#include "base/key/divide.h"
 #include "base/key/hash.h"
 #include "base/program/block.h"
 #include "index/kinds/batch.h"
@@ -22,25 +24,30 @@ enum {
     PARTITION_CELLS = 1 << PARTITION_TABLE_BITS,
 };
 
+enum { PARTITION_BY_CUTS, PARTITION_EVEN, PARTITION_HASHED };
+
 typedef struct partition_params {
     kr_batch batch; /* the caller's */
     kr_blocks blocks;
-    uint64_t seed;      /* of the hash, without cuts */
-    const kr_key *cuts; /* 2^bits, or NULL */
-    uint32_t *table;    /* PARTITION_CELLS: parts of the first code of the cell, and << 16 of the next cell */
-    uint32_t *counts;   /* of probes, by part */
-    uint32_t *cursors;  /* by part: where the next tile's run goes */
+    uint64_t seed;              /* of the hash */
+    uint64_t magic, step_magic; /* of divisions, of even parts: by the values of a part, and by the step */
+    const kr_key *cuts;         /* 2^bits */
+    uint32_t *table;   /* PARTITION_CELLS: parts of the first code of the cell, and << 16 of the next cell */
+    uint32_t *counts;  /* of probes, by part */
+    uint32_t *cursors; /* by part: where the next tile's run goes */
     uint32_t *starts;
     uint32_t *first_segments; /* by part */
     kr_segment *segments;
     uint32_t *n_segments;
-    kr_key *codes;
+    kr_key *codes;   /* NULL: pairs in their place */
+    uint64_t *pairs; /* of even parts: as in kr_partition */
     uint32_t *order; /* or NULL */
     uint32_t *marks; /* as in kr_partition, or NULL */
     uint32_t *bases;
     uint64_t n;
-    kr_key lowest;
-    uint32_t bits, shift; /* of a distance from `lowest`, to name its cell */
+    kr_key lowest, even;  /* code; values of an even part */
+    uint32_t bits, shift; /* of a distance from `lowest`, to name its cell; of the divisions */
+    uint32_t step_shift;
     uint32_t segment, tile;
 } partition_params;
 
@@ -88,14 +95,15 @@ typedef struct partition_room {
     uint32_t *marks; /* of the tile's probes, in order */
 } partition_room;
 
-KR_BODY partition_room partition_room_of(const partition_params *p, int hashed, char *shared)
+KR_BODY partition_room partition_room_of(const partition_params *p, int way, char *shared)
 {
     const uint32_t n = 1u << p->bits;
+    const int cut = way == PARTITION_BY_CUTS;
     partition_room room;
     room.cuts = (kr_key *)shared;
-    room.counts = (uint32_t *)(room.cuts + (hashed ? 0 : n));
+    room.counts = (uint32_t *)(room.cuts + (cut ? n : 0));
     room.table = room.counts + n;
-    room.codes = (kr_key *)(room.table + (hashed ? 0 : PARTITION_CELLS));
+    room.codes = (kr_key *)(room.table + (cut ? PARTITION_CELLS : 0));
     room.marks = (uint32_t *)(room.codes + p->tile);
     return room;
 }
@@ -107,16 +115,23 @@ KR_BODY uint32_t partition_range(const partition_params *p, const partition_room
     return room->table[cell < PARTITION_CELLS ? (uint32_t)cell : PARTITION_CELLS - 1];
 }
 
+KR_BODY kr_key partition_value(const partition_params *p, kr_key code)
+{
+    return kr_code_divide((kr_key)(code - p->lowest), p->step_magic, p->step_shift);
+}
+
 /* The parts of n codes. Most cells have one cut or none, so that reads of shared memory do not wait for each
  * other; codes in other cells are searched for afterwards. */
-KR_BODY void partition_parts(const partition_params *p, int hashed, const partition_room *room,
+KR_BODY void partition_parts(const partition_params *p, int way, const partition_room *room,
                              const kr_key *codes, uint32_t n, uint32_t *parts)
 {
     const uint32_t crowded = 0x80000000u;
-    if (hashed) {
+    if (way != PARTITION_BY_CUTS) {
         KR_UNROLL
         for (uint32_t j = 0; j < n; ++j)
-            parts[j] = kr_code_hash(codes[j], p->seed) >> (32 - p->bits);
+            parts[j] = way == PARTITION_HASHED
+                           ? kr_code_hash(codes[j], p->seed) >> (32 - p->bits)
+                           : (uint32_t)kr_code_divide(partition_value(p, codes[j]), p->magic, p->shift);
         return;
     }
     KR_UNROLL
@@ -135,9 +150,9 @@ KR_BODY void partition_parts(const partition_params *p, int hashed, const partit
                 partition_search(room->cuts, codes[j], parts[j] & 0xFFFFu, (parts[j] & ~crowded) >> 16);
 }
 
-KR_BODY void partition_load(kr_block block, const partition_params *p, int hashed, const partition_room *room)
+KR_BODY void partition_load(kr_block block, const partition_params *p, int way, const partition_room *room)
 {
-    if (hashed)
+    if (way != PARTITION_BY_CUTS)
         return;
     for (uint32_t i = block.rank; i < 1u << p->bits; i += block.size)
         room->cuts[i] = kr_load(p->cuts + i);
@@ -175,7 +190,7 @@ KR_BODY void partition_clear(kr_block block, const partition_params *p, const pa
 /* ---- First pass: how many probes each part has ---------------------------------------------- */
 
 /* Few codes at a time, so that the registers suffice for two blocks on a multiprocessor. */
-KR_BODY void partition_count_some(kr_block block, const partition_params *p, int hashed, int whole,
+KR_BODY void partition_count_some(kr_block block, const partition_params *p, int way, int whole,
                                   const partition_room *room, uint64_t first, uint32_t here)
 {
     for (uint32_t from = 0; from < here; from += PARTITION_AHEAD * block.size) {
@@ -184,7 +199,7 @@ KR_BODY void partition_count_some(kr_block block, const partition_params *p, int
         KR_UNROLL
         for (uint32_t ahead = 0; ahead < PARTITION_AHEAD; ahead += PARTITION_AT_ONCE) {
             uint32_t parts[PARTITION_AT_ONCE];
-            partition_parts(p, hashed, room, codes + ahead, PARTITION_AT_ONCE, parts);
+            partition_parts(p, way, room, codes + ahead, PARTITION_AT_ONCE, parts);
             KR_UNROLL
             for (uint32_t j = 0; j < PARTITION_AT_ONCE; ++j)
                 if (whole || from + (ahead + j) * block.size + block.rank < here)
@@ -193,24 +208,24 @@ KR_BODY void partition_count_some(kr_block block, const partition_params *p, int
     }
 }
 
-KR_BODY void partition_count_tile(kr_block block, const partition_params *p, int hashed,
+KR_BODY void partition_count_tile(kr_block block, const partition_params *p, int way,
                                   const partition_room *room, uint64_t first)
 {
     const uint32_t here = partition_here(p, first);
     if (here % (PARTITION_AHEAD * block.size) == 0 && p->batch.lower_type == KR_RAW_KEY)
-        partition_count_some(block, p, hashed, 1, room, first, here);
+        partition_count_some(block, p, way, 1, room, first, here);
     else
-        partition_count_some(block, p, hashed, 0, room, first, here);
+        partition_count_some(block, p, way, 0, room, first, here);
 }
 
 KR_BODY void partition_count_all(kr_block block, char *shared, const partition_params *p, uint64_t n_tiles,
-                                 int hashed)
+                                 int way)
 {
-    const partition_room room = partition_room_of(p, hashed, shared);
-    partition_load(block, p, hashed, &room);
+    const partition_room room = partition_room_of(p, way, shared);
+    partition_load(block, p, way, &room);
     partition_clear(block, p, &room);
     for (uint64_t t = block.index; t < n_tiles; t += block.count)
-        partition_count_tile(block, p, hashed, &room, t * p->tile);
+        partition_count_tile(block, p, way, &room, t * p->tile);
     kr_block_sync(block);
     for (uint32_t i = block.rank; i < 1u << p->bits; i += block.size)
         if (room.counts[i])
@@ -306,15 +321,29 @@ KR_BODY void partition_keep_bases(kr_block block, const partition_params *p, con
     kr_block_sync(block);
 }
 
+/* Puts a probe of the tile to its place there. Of even parts, a code becomes its value in the part. */
+KR_BODY void partition_put(const partition_params *p, int way, const partition_room *room, uint32_t at,
+                           kr_key code, uint32_t mark)
+{
+    const uint32_t part = kr_partition_mark_part(mark);
+    if (way == PARTITION_EVEN) {
+        const uint32_t value = (uint32_t)(partition_value(p, code) - part * p->even);
+        ((uint64_t *)room->codes)[at] = (uint64_t)mark << 32 | value;
+    } else {
+        room->codes[at] = code;
+        room->marks[at] = mark;
+    }
+}
+
 /* Puts the tile's probes in order, in shared memory. */
-KR_BODY void partition_order_tile(kr_block block, const partition_params *p, int hashed, int whole,
+KR_BODY void partition_order_tile(kr_block block, const partition_params *p, int way, int whole,
                                   const partition_room *room, uint32_t here, const kr_key *codes,
                                   uint32_t *places)
 {
     uint32_t ranks[KR_TILE_MINE]; /* part << 16 | rank in the tile's run of it */
     KR_UNROLL
     for (uint32_t from = 0; from < KR_TILE_MINE; from += PARTITION_AT_ONCE) {
-        partition_parts(p, hashed, room, codes + from, PARTITION_AT_ONCE, ranks + from);
+        partition_parts(p, way, room, codes + from, PARTITION_AT_ONCE, ranks + from);
         KR_UNROLL
         for (uint32_t j = from; j < from + PARTITION_AT_ONCE; ++j)
             if (whole || j * block.size + block.rank < here)
@@ -327,14 +356,31 @@ KR_BODY void partition_order_tile(kr_block block, const partition_params *p, int
         const uint32_t i = j * block.size + block.rank;
         if (whole || i < here) {
             const uint32_t part = ranks[j] >> 16, at = room->counts[part] + (ranks[j] & 0xFFFFu);
-            room->codes[at] = codes[j];
-            room->marks[at] = kr_partition_mark(part, i);
+            partition_put(p, way, room, at, codes[j], kr_partition_mark(part, i));
         }
     }
 }
 
+/* Writes what stands at a place of the tile. */
+KR_BODY void partition_write(const partition_params *p, int way, const partition_room *room, uint64_t first,
+                             uint32_t at)
+{
+    if (way == PARTITION_EVEN) {
+        const uint64_t pair = ((const uint64_t *)room->codes)[at];
+        const uint32_t mark = (uint32_t)(pair >> 32), row = (uint32_t)first + kr_partition_mark_source(mark);
+        p->pairs[room->counts[kr_partition_mark_part(mark)] + at] = (uint64_t)row << 32 | (uint32_t)pair;
+        return;
+    }
+    const uint32_t mark = room->marks[at], place = room->counts[kr_partition_mark_part(mark)] + at;
+    p->codes[place] = room->codes[at];
+    if (p->marks)
+        kr_store_once(p->marks + first + at, mark);
+    if (p->order)
+        p->order[place] = (uint32_t)first + kr_partition_mark_source(mark);
+}
+
 /* Writes it, in runs. */
-KR_BODY void partition_write_tile(kr_block block, const partition_params *p, int whole,
+KR_BODY void partition_write_tile(kr_block block, const partition_params *p, int way, int whole,
                                   const partition_room *room, uint64_t first, uint32_t here)
 {
     for (uint32_t from = block.rank; from < here; from += PARTITION_AT_ONCE * block.size) {
@@ -343,19 +389,14 @@ KR_BODY void partition_write_tile(kr_block block, const partition_params *p, int
             const uint32_t at = from + j * block.size;
             if (!whole && at >= here)
                 break;
-            const uint32_t mark = room->marks[at], place = room->counts[kr_partition_mark_part(mark)] + at;
-            p->codes[place] = room->codes[at];
-            if (p->marks)
-                kr_store_once(p->marks + first + at, mark);
-            if (p->order)
-                p->order[place] = (uint32_t)first + kr_partition_mark_source(mark);
+            partition_write(p, way, room, first, at);
         }
     }
     kr_block_sync(block);
 }
 
 /* Tiles t, t + count, ... The codes of the next are on their way while one is written. */
-KR_BODY void partition_place_some(kr_block block, const partition_params *p, int hashed, int whole,
+KR_BODY void partition_place_some(kr_block block, const partition_params *p, int way, int whole,
                                   const partition_room *room, uint64_t t, uint64_t n_tiles)
 {
     kr_key codes[KR_TILE_MINE];
@@ -367,42 +408,44 @@ KR_BODY void partition_place_some(kr_block block, const partition_params *p, int
         const uint64_t next = t + block.count < n_tiles ? (t + block.count) * p->tile : p->n;
         const uint32_t after = partition_here(p, next);
         partition_clear(block, p, room);
-        partition_order_tile(block, p, hashed, whole, room, here, codes, places);
+        partition_order_tile(block, p, way, whole, room, here, codes, places);
         if (after)
             partition_read(block, p, whole, next, after, 0, KR_TILE_MINE, codes);
         partition_keep_bases(block, p, room, places, t);
         partition_list_segments(block, p, t);
-        partition_write_tile(block, p, whole, room, first, here);
+        partition_write_tile(block, p, way, whole, room, first, here);
         first = next;
         here = after;
     }
 }
 
 KR_BODY void partition_place_all(kr_block block, char *shared, const partition_params *p, uint64_t n_tiles,
-                                 int hashed)
+                                 int way)
 {
-    const partition_room room = partition_room_of(p, hashed, shared);
+    const partition_room room = partition_room_of(p, way, shared);
     const int full = p->tile == KR_TILE_MINE * block.size && p->batch.lower_type == KR_RAW_KEY;
     const uint64_t n_whole = !full ? 0 : p->n / p->tile < n_tiles ? p->n / p->tile : n_tiles;
     uint64_t t = block.index;
-    partition_load(block, p, hashed, &room);
+    partition_load(block, p, way, &room);
     if (t < n_whole) {
-        partition_place_some(block, p, hashed, 1, &room, t, n_whole);
+        partition_place_some(block, p, way, 1, &room, t, n_whole);
         t += (n_whole - t + block.count - 1) / block.count * block.count;
     }
     if (t < n_tiles)
-        partition_place_some(block, p, hashed, 0, &room, t, n_tiles);
+        partition_place_some(block, p, way, 0, &room, t, n_tiles);
 }
 
-#define PARTITION_PROGRAM(form, name, pass, hashed)                                                     \
+#define PARTITION_PROGRAM(form, name, pass, way)                                                        \
     KR_BODY void name##_body(kr_block block, char *shared, const partition_params *p, uint64_t n_tiles) \
     {                                                                                                   \
-        pass(block, shared, p, n_tiles, hashed);                                                        \
+        pass(block, shared, p, n_tiles, way);                                                           \
     }                                                                                                   \
     form(name, partition_params, name##_body)
-PARTITION_PROGRAM(KR_BLOCK_PAIR_PROGRAM, partition_count_cut, partition_count_all, 0);
-PARTITION_PROGRAM(KR_BLOCK_PAIR_PROGRAM, partition_count_hashed, partition_count_all, 1);
-PARTITION_PROGRAM(KR_BLOCK_PROGRAM, partition_place_cut, partition_place_all, 0);
-PARTITION_PROGRAM(KR_BLOCK_PROGRAM, partition_place_hashed, partition_place_all, 1);
+PARTITION_PROGRAM(KR_BLOCK_PAIR_PROGRAM, partition_count_cut, partition_count_all, PARTITION_BY_CUTS);
+PARTITION_PROGRAM(KR_BLOCK_PAIR_PROGRAM, partition_count_even, partition_count_all, PARTITION_EVEN);
+PARTITION_PROGRAM(KR_BLOCK_PAIR_PROGRAM, partition_count_hashed, partition_count_all, PARTITION_HASHED);
+PARTITION_PROGRAM(KR_BLOCK_PROGRAM, partition_place_cut, partition_place_all, PARTITION_BY_CUTS);
+PARTITION_PROGRAM(KR_BLOCK_PROGRAM, partition_place_even, partition_place_all, PARTITION_EVEN);
+PARTITION_PROGRAM(KR_BLOCK_PROGRAM, partition_place_hashed, partition_place_all, PARTITION_HASHED);
 
 #endif

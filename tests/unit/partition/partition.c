@@ -1,5 +1,5 @@
-/* Partitioning a batch: every probe once, in the part that its lower bound falls into or that its hash names,
- * and answers back where they came from. One toy family has only cuts, the other only a seed. */
+/* Partitioning a batch: every probe once, in the part that its lower bound falls into, or its hash names, or
+ * a division; and answers back where they came from. One toy family has only cuts, the other only a seed. */
 #include "index/partition/partition.h"
 #include "base/key/hash.h"
 #include "index/lookup/plan.h"
@@ -175,9 +175,32 @@ static const uint32_t *places_of(const kr_partition *made)
     return places;
 }
 
+enum { BY_CUTS, BY_HASH, EVEN, N_WAYS };
+
+/* Even parts from the lowest probe to the highest. */
+static void share_evenly(const uint64_t *probes, uint64_t n, kr_partition_job *job)
+{
+    uint64_t highest = job->lowest = probes[0];
+    for (uint64_t i = 1; i < n; ++i) {
+        job->lowest = probes[i] < job->lowest ? probes[i] : job->lowest;
+        highest = probes[i] > highest ? probes[i] : highest;
+    }
+    job->step = ((highest - job->lowest) >> job->bits >> 31) + 1 + next_random() % 3;
+    job->even = ((highest - job->lowest) / job->step >> job->bits) + 1;
+}
+
+static int is_in_part(const toy *index, const kr_partition_job *job, uint64_t code, uint32_t p)
+{
+    const uint64_t at = first_at_least(index, code);
+    if (!job->cut)
+        return hash_of(index->type, code) >> (32 - job->bits) == p;
+    return (p == 0 || at > kr_batch_cut_at(index->n, job->bits, p)) &&
+           at <= kr_batch_cut_at(index->n, job->bits, (uint64_t)p + 1);
+}
+
 /* Places are a permutation that brings each probe to its part. */
-static void check_places(const toy *index, const kr_partition *made, const uint64_t *probes, int hashed,
-                         int ordered)
+static void check_places(const toy *index, const kr_partition *made, const kr_partition_job *job,
+                         const uint64_t *probes, int ordered)
 {
     static uint8_t taken[PROBES_MOST];
     const uint32_t *places = places_of(made), *order = made->order;
@@ -192,15 +215,23 @@ static void check_places(const toy *index, const kr_partition *made, const uint6
         assert_true(!ordered || order[place] == i);
     }
     for (uint32_t p = 0; p < 1u << view->bits; ++p)
-        for (uint32_t place = view->starts[p]; place < view->starts[p + 1]; ++place) {
-            const uint64_t code = code_at(index->type, made->codes, place);
-            const uint64_t at = first_at_least(index, code);
-            if (hashed) {
-                assert_int_equal(hash_of(index->type, code) >> (32 - view->bits), p);
-                continue;
-            }
-            assert_true(p == 0 || at > kr_batch_cut_at(index->n, view->bits, p));
-            assert_true(at <= kr_batch_cut_at(index->n, view->bits, (uint64_t)p + 1));
+        for (uint32_t place = view->starts[p]; place < view->starts[p + 1]; ++place)
+            assert_true(is_in_part(index, job, code_at(index->type, made->codes, place), p));
+}
+
+/* Each position is in one pair, with its value, in its part. */
+static void check_pairs(const kr_partition *made, const kr_partition_job *job, const uint64_t *probes)
+{
+    static uint8_t taken[PROBES_MOST];
+    memset(taken, 0, sizeof taken);
+    assert_true(!made->codes && !made->order && !made->marks);
+    for (uint32_t p = 0; p < 1u << job->bits; ++p)
+        for (uint32_t at = made->view.starts[p]; at < made->view.starts[p + 1]; ++at) {
+            const uint64_t i = made->pairs[at] >> 32, value = (probes[i] - job->lowest) / job->step;
+            assert_true(i < job->n && !taken[i]);
+            taken[i] = 1;
+            assert_int_equal(value / job->even, p);
+            assert_int_equal(value % job->even, (uint32_t)made->pairs[at]);
         }
 }
 
@@ -227,16 +258,16 @@ static void check_back(kr_work *w, const kr_partition *made)
 enum { WITH_NOTHING, WITH_UPPER, WITH_VALIDITY, N_WITH };
 
 static void check_batch(kr_device *device, const toy *index, const uint64_t *probes, uint64_t n,
-                        uint32_t bits, int hashed, int with)
+                        uint32_t bits, int way, int with)
 {
     static uint64_t lower[PROBES_MOST];
     static const uint8_t validity[PROBES_MOST / 8];
-    const kr_partition_job job = {.cut = hashed ? NULL : &ordered_ops,
-                                  .self = index,
-                                  .seed = seed,
-                                  .n = n,
-                                  .bits = bits,
-                                  .segment = 8192};
+    kr_partition_job job = {.cut = way == BY_CUTS ? &ordered_ops : NULL,
+                            .self = index,
+                            .seed = seed,
+                            .n = n,
+                            .bits = bits,
+                            .segment = 8192};
     kr_batch batch = {.lower = lower,
                       .upper = with == WITH_UPPER ? lower : NULL,
                       .lower_validity = with == WITH_VALIDITY ? validity : NULL,
@@ -246,18 +277,25 @@ static void check_batch(kr_device *device, const toy *index, const uint64_t *pro
     kr_work w = kr_work_on(device, NULL, &err);
     for (uint64_t i = 0; i < n; ++i)
         store(index->type, lower, i, probes[i]);
+    if (way == EVEN)
+        share_evenly(probes, n, &job);
     const kr_partition made = kr_type_key_bits(index->type) == 64 ? kr_partition_make_u64(&w, &job, &batch)
                                                                   : kr_partition_make_u32(&w, &job, &batch);
     if (!kr_work_goes_on(&w))
         fail_msg("%s", err.text);
     assert_int_equal(made.n, n);
     assert_int_equal(made.view.bits, bits);
+    check_chunks(&made.view, n);
+    if (way == EVEN) {
+        check_pairs(&made, &job, probes);
+        assert_int_equal(kr_work_end(&w), KR_OK);
+        return;
+    }
     assert_ptr_equal(batch.lower, made.codes);
     assert_int_equal(batch.lower_type, kr_type_key_bits(index->type) == 64 ? KR_U64 : KR_U32);
     assert_ptr_equal(batch.order, made.order);
     assert_ptr_equal(batch.upper, with == WITH_UPPER ? lower : NULL);
-    check_chunks(&made.view, n);
-    check_places(index, &made, probes, hashed, with != WITH_NOTHING);
+    check_places(index, &made, &job, probes, with != WITH_NOTHING);
     check_back(&w, &made);
     assert_int_equal(kr_work_end(&w), KR_OK);
 }
@@ -270,9 +308,9 @@ static void check_index(kr_device *device, const toy *index)
     for (int pattern = 0; pattern < N_PROBES; ++pattern) {
         make_probes(index, pattern, PROBES_MOST, probes);
         for (size_t b = 0; b < LENGTH(all_bits); ++b)
-            for (int hashed = 0; hashed < 2; ++hashed)
+            for (int way = 0; way < N_WAYS; ++way)
                 check_batch(device, index, probes, counts[(next_random() >> 20) % LENGTH(counts)],
-                            all_bits[b], hashed, (int)((next_random() >> 20) % N_WITH));
+                            all_bits[b], way, (int)((next_random() >> 20) % N_WITH));
     }
 }
 
@@ -322,7 +360,7 @@ static void takes_every_form(void **state)
         toy index = make_keys(wide ? KR_U64 : KR_U32, 30000, KEYS_CLUSTERS);
         make_probes(&index, PROBES_NEAR, PROBES_MOST, probes);
         for (uint32_t bits = 1; bits <= KR_PART_BITS_MOST; ++bits)
-            for (int with = 0; with < 2 * N_WITH; ++with)
+            for (int with = 0; with < N_WAYS * N_WITH; ++with)
                 check_batch(device, &index, probes, PROBES_MOST, bits, with / N_WITH, with % N_WITH);
         free(index.codes);
     }
@@ -342,7 +380,7 @@ static void fits_little_shared_memory(void **state)
         toy index = make_keys(wide ? KR_U64 : KR_U32, 30000, KEYS_RANDOM);
         make_probes(&index, PROBES_NEAR, PROBES_MOST, probes);
         for (int with = 0; with < N_WITH; ++with)
-            check_batch(device, &index, probes, PROBES_MOST - 5, KR_PART_BITS_MOST, 0, with);
+            check_batch(device, &index, probes, PROBES_MOST - 5, KR_PART_BITS_MOST, BY_CUTS, with);
         free(index.codes);
     }
     kr_device_close(device);

@@ -1,7 +1,7 @@
 /* Kind `dense`: its options, its description and the sizes of its bits. direct_width.c has its operations. */
 #include "index/families/direct/direct.h"
 
-#include "base/key/key.h"
+#include "base/key/divide.h"
 
 #include <stdio.h>
 
@@ -99,19 +99,8 @@ kr_status direct_check_spread(const kr_spec *spec, uint64_t n, uint64_t span, ui
         (long long)spec->options[DIRECT_OPTION_SPREAD], (unsigned long long)most - 1, help);
 }
 
-/* Granlund and Montgomery, "Division by Invariant Integers using Multiplication": the multiplier has one bit
- * more than a word, which direct_quotient adds. */
 void direct_set_step(direct_view *view, uint64_t step, uint32_t key_bits)
 {
-    __extension__ typedef unsigned __int128 wide;
     view->step = step;
-    view->magic = 0;
-    view->shift = 0;
-    while (step >> view->shift > 1)
-        ++view->shift;
-    if (step & (step - 1)) {
-        const wide power = (wide)1 << (key_bits + view->shift), twice = 2 * (power % step);
-        const uint64_t magic = (uint64_t)(2 * (power / step)) + (twice >= step) + 1;
-        view->magic = key_bits == 32 ? (uint32_t)magic : magic;
-    }
+    kr_code_divisor(step, key_bits, &view->magic, &view->shift);
 }

@@ -2,7 +2,7 @@
 #ifndef KEYRAY_INDEX_FAMILIES_DIRECT_DIRECT_BITS_H
 #define KEYRAY_INDEX_FAMILIES_DIRECT_DIRECT_BITS_H
 
-#include "base/key/key.h"
+#include "base/key/divide.h"
 #include "index/families/direct/direct_view.h"
 #include "index/sorted/gallop.h"
 
@@ -15,14 +15,7 @@ typedef struct direct_spot {
 /* How many steps a code is above the lowest: rounded down. */
 KR_BODY kr_key direct_quotient(const direct_view *v, kr_key above)
 {
-    if (!v->magic)
-        return above >> v->shift;
-#if KR_KEY_BITS == 32
-    const kr_key high = (kr_key)((uint64_t)above * (uint32_t)v->magic >> 32);
-#else
-    const kr_key high = kr_product_high64(above, v->magic);
-#endif
-    return (((above - high) >> 1) + high) >> v->shift;
+    return kr_code_divide(above, v->magic, v->shift);
 }
 
 KR_BODY direct_spot direct_spot_of(uint64_t value)

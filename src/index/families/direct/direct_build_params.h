@@ -38,15 +38,14 @@ kr_assert_size(direct_scatter_params, 136);
 typedef struct direct_parts_params {
     direct_view view;
     kr_blocks blocks;
-    const kr_key *keys;              /* codes, part by part */
-    kr_key *cuts;                    /* to be written: the highest code that a part's may not have */
+    const uint64_t *pairs;           /* of each row, part by part: which bit of its part, and its position in
+                                        the column << 32 */
     const uint32_t *starts;          /* where the rows of parts begin, and end */
-    const uint32_t *order;           /* of each code: its position in the column */
     const uint32_t *row_ids;         /* of positions in the column; NULL: 0, 1, 2, ... */
     uint64_t *found;                 /* one counter: 1 if a key is there twice */
     uint32_t part_blocks, part_rows; /* blocks of a part; rows of one whose row ids fit shared memory */
 } direct_parts_params;
-kr_assert_size(direct_parts_params, 144);
+kr_assert_size(direct_parts_params, 128);
 
 enum {
     DIRECT_FOUND_REST,  /* the largest rest of a code above the lowest, divided by the step */

@@ -22,6 +22,11 @@ static uint64_t part_of(uint64_t n, uint32_t bits)
     return (n + ((uint64_t)1 << bits) - 1) >> bits;
 }
 
+static uint64_t values_of(uint64_t blocks)
+{
+    return blocks * DIRECT_VALUES;
+}
+
 static parts_plan plan_of(const kr_device *device, uint64_t n, uint64_t n_blocks)
 {
     const uint64_t room = device->block_nbytes;
@@ -40,42 +45,19 @@ static parts_plan plan_of(const kr_device *device, uint64_t n, uint64_t n_blocks
                         (uint32_t)(nbytes + part_rows * sizeof(uint32_t))};
 }
 
-/* ---- Cuts ----------------------------------------------------------------------------------------- */
-
-static void code_range(const void *self, uint64_t *lowest, uint64_t *highest)
-{
-    const direct_view *v = &((const direct_parts_params *)self)->view;
-    *lowest = v->lowest;
-    *highest = v->lowest + v->span;
-}
-
-static void block_cuts(kr_work *w, const void *self, uint32_t bits, void *keys)
-{
-    direct_parts_params p = *(const direct_parts_params *)self;
-    p.cuts = keys;
-    kr_work_run(w, &KR_W(direct_part_cuts), &p, (uint64_t)1 << bits);
-}
-
-static const kr_ordered_ops by_block = {code_range, block_cuts};
-
 /* ---- Parts ---------------------------------------------------------------------------------------- */
-
-static kr_partition_job job_of(const direct_parts_params *p, uint64_t n, uint32_t bits)
-{
-    return (kr_partition_job){.cut = &by_block,
-                              .self = p,
-                              .n = n,
-                              .bits = bits,
-                              .segment = UINT32_MAX,
-                              .stay = (uint32_t *)p->order};
-}
 
 static void group_rows(kr_work *w, const kr_coded *codes, uint32_t bits, direct_parts_params *p)
 {
-    const kr_partition_job job = job_of(p, p->view.n, bits);
+    const kr_partition_job job = {.even = values_of(p->part_blocks),
+                                  .lowest = p->view.lowest,
+                                  .step = p->view.step,
+                                  .n = p->view.n,
+                                  .bits = bits,
+                                  .segment = UINT32_MAX};
     kr_batch batch = {.lower = codes->keys, .lower_type = KR_RAW_KEY};
     const kr_partition grouped = KR_W(kr_partition_make)(w, &job, &batch);
-    p->keys = grouped.codes;
+    p->pairs = grouped.pairs;
     p->starts = grouped.view.starts;
 }
 
@@ -84,7 +66,6 @@ static int make(kr_work *w, const kr_coded *codes, const parts_plan *plan, direc
 {
     uint64_t found = 0;
     p->found = kr_work_counters(w, 1);
-    p->order = kr_work_take(w, p->view.n * sizeof *p->order, "the order of rows");
     group_rows(w, codes, plan->bits, p);
     p->blocks = (kr_blocks){plan->nbytes, 0};
     kr_work_run(w, &KR_W(direct_parts), p, (uint64_t)1 << plan->bits);
@@ -123,8 +104,8 @@ uint64_t KR_W(direct_group_estimate)(const kr_shape *shape, uint64_t n_blocks)
     const uint64_t n = shape->count, ids = n * sizeof(uint32_t);
     const parts_plan plan = plan_of(shape->device, n, n_blocks);
     const kr_partition_job job = {
-        .n = n, .bits = plan.bits ? plan.bits : KR_PART_BITS_MOST, .segment = UINT32_MAX};
+        .even = 1, .n = n, .bits = plan.bits ? plan.bits : KR_PART_BITS_MOST, .segment = UINT32_MAX};
     if (!n)
         return 0;
-    return n_blocks * DIRECT_BLOCK_NBYTES + 2 * ids + sizeof(uint64_t) + KR_W(kr_partition_estimate)(&job);
+    return n_blocks * DIRECT_BLOCK_NBYTES + ids + sizeof(uint64_t) + KR_W(kr_partition_estimate)(&job);
 }

@@ -7,7 +7,7 @@
 #include "index/families/direct/direct_bits.h"
 #include "index/families/direct/direct_build_params.h"
 
-/* Codes that a thread reads at a time. */
+/* Pairs that a thread reads at a time. */
 enum { DIRECT_PARTS_AT_ONCE = 8 };
 /* A block's words of bits. */
 enum { DIRECT_BIT_WORDS = DIRECT_WORDS - 1 };
@@ -19,16 +19,6 @@ typedef struct direct_part {
     uint32_t block, n_blocks;
     uint32_t first, end; /* of its rows */
 } direct_part;
-
-/* Rows of part t are those whose codes lie above cut t and not above cut t + 1. */
-KR_BODY void direct_cut_part(const direct_parts_params *p, uint64_t t)
-{
-    const uint64_t block = t * p->part_blocks;
-    const int is_behind = block >= p->view.n_blocks;
-    p->cuts[t] =
-        is_behind ? (kr_key) ~(kr_key)0 : (kr_key)(direct_code(&p->view, (uint32_t)block, 0) - (t > 0));
-}
-KR_MAP_PROGRAM(direct_part_cuts, direct_parts_params, direct_cut_part);
 
 KR_BODY uint32_t direct_part_words(uint32_t n_blocks)
 {
@@ -49,14 +39,7 @@ KR_BODY direct_part direct_part_at(const direct_parts_params *p, char *shared, u
     return part;
 }
 
-/* Which bit of the part a code has. */
-KR_BODY uint32_t direct_part_bit(const direct_parts_params *p, const direct_part *part, kr_key code)
-{
-    const kr_key value = direct_quotient(&p->view, (kr_key)(code - (kr_key)p->view.lowest));
-    return (uint32_t)(value - (kr_key)part->block * DIRECT_VALUES);
-}
-
-/* Codes of positions from, from + size, ...: those behind the end become the first. */
+/* Pairs of positions from, from + size, ...: those behind the end become the first. */
 KR_BODY uint32_t direct_part_position(kr_block block, const direct_part *part, uint32_t from, uint32_t j)
 {
     const uint32_t i = from + j * block.size;
@@ -69,13 +52,13 @@ KR_BODY void direct_part_mark(kr_block block, const direct_parts_params *p, cons
     kr_block_clear(block, part->bits, direct_part_words(part->n_blocks));
     kr_block_sync(block);
     for (uint32_t from = part->first + block.rank; from < part->end; from += stride) {
-        kr_key codes[DIRECT_PARTS_AT_ONCE];
+        uint32_t bits[DIRECT_PARTS_AT_ONCE];
         KR_UNROLL
         for (uint32_t j = 0; j < DIRECT_PARTS_AT_ONCE; ++j)
-            codes[j] = kr_load(p->keys + direct_part_position(block, part, from, j));
+            bits[j] = (uint32_t)kr_load(p->pairs + direct_part_position(block, part, from, j));
         KR_UNROLL
         for (uint32_t j = 0; j < DIRECT_PARTS_AT_ONCE; ++j) {
-            const uint32_t bit = direct_part_bit(p, part, codes[j]);
+            const uint32_t bit = bits[j];
             kr_block_or(block, part->bits, bit / 32, (uint32_t)1 << bit % 32);
         }
     }
@@ -114,20 +97,15 @@ KR_BODY void direct_part_place(kr_block block, const direct_parts_params *p, con
     const uint32_t stride = DIRECT_PARTS_AT_ONCE * block.size;
     uint32_t *to = part->rows ? part->rows : p->view.rows + part->first;
     for (uint32_t from = part->first + block.rank; from < part->end; from += stride) {
-        kr_key codes[DIRECT_PARTS_AT_ONCE];
-        uint32_t rows[DIRECT_PARTS_AT_ONCE];
+        uint64_t pairs[DIRECT_PARTS_AT_ONCE];
+        KR_UNROLL
+        for (uint32_t j = 0; j < DIRECT_PARTS_AT_ONCE; ++j)
+            pairs[j] = kr_load(p->pairs + direct_part_position(block, part, from, j));
         KR_UNROLL
         for (uint32_t j = 0; j < DIRECT_PARTS_AT_ONCE; ++j) {
-            const uint32_t i = direct_part_position(block, part, from, j);
-            codes[j] = kr_load(p->keys + i);
-            rows[j] = kr_load(p->order + i);
-        }
-        KR_UNROLL
-        for (uint32_t j = 0; j < DIRECT_PARTS_AT_ONCE; ++j) {
-            const uint32_t bit = direct_part_bit(p, part, codes[j]), word = bit / 32;
+            const uint32_t bit = (uint32_t)pairs[j], row = (uint32_t)(pairs[j] >> 32), word = bit / 32;
             const uint32_t before = part->bits[word] & (((uint32_t)1 << bit % 32) - 1);
-            to[part->ranks[word] + kr_popcount32(before)] =
-                p->row_ids ? kr_load(p->row_ids + rows[j]) : rows[j];
+            to[part->ranks[word] + kr_popcount32(before)] = p->row_ids ? kr_load(p->row_ids + row) : row;
         }
     }
     kr_block_sync(block);

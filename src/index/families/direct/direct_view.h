@@ -20,7 +20,7 @@ typedef struct direct_view {
         *starts; /* of each distinct key and one more: the position of its first row; NULL: no key repeats */
     uint32_t *rows;        /* in the order of positions; NULL: they are first_row, first_row + 1, ... */
     uint64_t lowest, span; /* the lowest code, and the highest less it */
-    uint64_t step, magic;  /* of direct_quotient; magic 0: step is 2^shift */
+    uint64_t step, magic;  /* of kr_code_divide */
     uint32_t shift;
     uint32_t n, n_keys; /* rows; distinct keys */
     uint32_t n_blocks;

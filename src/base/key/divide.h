@@ -1,0 +1,28 @@
+/* Division of codes by a number that is known only at run time, by a multiplication and shifts. Granlund and
+ * Montgomery, "Division by Invariant Integers using Multiplication": the multiplier has one bit more than a
+ * word, which kr_code_divide adds. */
+#ifndef KEYRAY_BASE_KEY_DIVIDE_H
+#define KEYRAY_BASE_KEY_DIVIDE_H
+
+#include "base/key/key.h"
+
+/* Of the divisor, which is not 0: *magic, 0 where the divisor is 2^shift, and the shift. Of codes of 32 or 64
+ * bits. */
+void kr_code_divisor(uint64_t divisor, uint32_t key_bits, uint64_t *magic, uint32_t *shift);
+
+#if defined(KR_KEY_BITS)
+/* Rounded down. */
+KR_BODY kr_key kr_code_divide(kr_key code, uint64_t magic, uint32_t shift)
+{
+    if (!magic)
+        return code >> shift;
+#if KR_KEY_BITS == 32
+    const kr_key high = (kr_key)((uint64_t)code * (uint32_t)magic >> 32);
+#else
+    const kr_key high = kr_product_high64(code, magic);
+#endif
+    return (((code - high) >> 1) + high) >> shift;
+}
+#endif
+
+#endif
