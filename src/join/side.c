@@ -136,7 +136,7 @@ static int look_for_bits(kr_work *w, const kr_join_job *job, kr_join_side *side,
         view_of_side *v = &views[left];
         if (side->looks_for || kr_join_addresses(side->spec.kind))
             look_at(w, job, side, left, v);
-        if (kr_join_addresses(v->spec.kind) && kr_look_is_dense(&v->seen, NEAR)) {
+        if (kr_join_addresses(v->spec.kind) && kr_look_is_close(&v->seen, NEAR)) {
             side->near = v->seen;
             side->shape.is_bits = 1;
             views[0].spec = v->spec;

@@ -47,10 +47,11 @@ static void check_columns(void)
     says(KR_U32, numbered, 1, "; 1 keys from 1 to 1, 1 in 1 values, ascending, distinct");
     says(KR_I64, wide, 3,
          "; 3 keys from -9223372036854775808 to 9223372036854775807, 1 in 6.15e+18 values, ascending");
-    says(KR_U64, ends, 2,
-         "; 2 keys from 0 to 18446744073709551615, 1 in 9.22e+18 values, ascending, distinct");
-    says(KR_I8, small, 3, "; 3 keys from -128 to 127, 1 in 85.3 values");
-    says(KR_DATE32, days, 3, "; 3 keys from -365 to 365, 1 in 244 values, ascending, distinct");
+    says(
+        KR_U64, ends, 2,
+        "; 2 keys from 0 to 18446744073709551615, 1 in 1 steps of 18446744073709551615, ascending, distinct");
+    says(KR_I8, small, 3, "; 3 keys from -128 to 127, 1 in 0.667 steps of 255");
+    says(KR_DATE32, days, 3, "; 3 keys from -365 to 365, 1 in 1 steps of 365, ascending, distinct");
     says(KR_F64, floats, 3, "; 3 keys from -1.79769e+308 to 1.79769e+308, ascending, distinct");
     says(KR_U32, numbered, 0, "; no keys");
 }
@@ -75,15 +76,15 @@ static void check_many(void)
     for (uint32_t i = 0; i < N; ++i)
         keys[i] = 1000 + 3 * i;
     memset(validity, 0xFF, N / 8);
-    says(KR_U32, keys, N, "; 300000 keys from 1000 to 900997, 1 in 3 values, ascending, distinct");
+    says(KR_U32, keys, N, "; 300000 keys from 1000 to 900997, 1 in 1 steps of 3, ascending, distinct");
     keys[N - 1] = keys[N - 2];
-    says(KR_U32, keys, N, "; 300000 keys from 1000 to 900994, 1 in 3 values, ascending, repeated");
+    says(KR_U32, keys, N, "; 300000 keys from 1000 to 900994, 1 in 1 steps of 3, ascending, repeated");
     keys[N / 2] = 0;
     keys[N / 2 + 1] = UINT32_MAX;
     says(KR_U32, keys, N, "; 300000 keys from 0 to 4294967295, 1 in 1.43e+04 values");
     validity[N / 16] = 0xFC;
     const kr_column column = {.type = KR_U32, .count = N, .data = keys, .validity = validity};
-    CHECK(strstr(reason_of("best", &column), "; 299998 keys from 1000 to 900994, 1 in 3 values"));
+    CHECK(strstr(reason_of("best", &column), "; 299998 keys from 1000 to 900994, 1 in 1 steps of 3"));
     free(validity);
     free(keys);
 }

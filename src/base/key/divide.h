@@ -10,18 +10,26 @@
  * bits. */
 void kr_code_divisor(uint64_t divisor, uint32_t key_bits, uint64_t *magic, uint32_t *shift);
 
-#if defined(KR_KEY_BITS)
 /* Rounded down. */
-KR_BODY kr_key kr_code_divide(kr_key code, uint64_t magic, uint32_t shift)
+KR_BODY uint64_t kr_code_divide64(uint64_t code, uint64_t magic, uint32_t shift)
 {
     if (!magic)
         return code >> shift;
-#if KR_KEY_BITS == 32
-    const kr_key high = (kr_key)((uint64_t)code * (uint32_t)magic >> 32);
-#else
-    const kr_key high = kr_product_high64(code, magic);
-#endif
+    const uint64_t high = kr_product_high64(code, magic);
     return (((code - high) >> 1) + high) >> shift;
+}
+
+#if defined(KR_KEY_BITS)
+KR_BODY kr_key kr_code_divide(kr_key code, uint64_t magic, uint32_t shift)
+{
+#if KR_KEY_BITS == 32
+    if (!magic)
+        return code >> shift;
+    const kr_key high = (kr_key)((uint64_t)code * (uint32_t)magic >> 32);
+    return (((code - high) >> 1) + high) >> shift;
+#else
+    return kr_code_divide64(code, magic, shift);
+#endif
 }
 #endif
 

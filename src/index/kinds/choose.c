@@ -63,9 +63,10 @@ static int answers_ranges(const wishes *wanted)
  * the kind: the first row that fits. What a row leaves out may be anything. Measured, see docs/choosing.md,
  * which has "Dense and clustered columns" and "What else best may be told":
  *
- * `dense` holds keys of which the next is at most `factor` values away. On a CPU it is faster than `pivot` up
- * to there, and than `hash` up to one key in 4 values or where probes miss; on a GPU it was measured with one
- * key in 4 values. Its build takes longer than that of `pivot`, which half a lookup for each key pays for.
+ * `dense` holds keys of which the next is at most `factor` steps away, values in most columns. On a CPU it is
+ * faster than `pivot` up to there, and than `hash` up to one key in 4 values or where probes miss; on a GPU
+ * it was measured with one key in 4 values. Its build takes longer than that of `pivot`, which half a lookup
+ * for each key pays for.
  *
  * A build of `hash` takes 3 to 4 times as long as that of `pivot` on a CPU, and 20 times or more where keys
  * ascend. One to three lookups for each key pay for that. On a GPU one does where batches are too small to be
@@ -74,7 +75,7 @@ enum { DENSE_FACTOR = 16, DENSE_FACTOR_HASH = 4, DENSE_FACTOR_GPU = 4, PARTITION
 static const struct rule {
     const char *text;
     int on_cpu;
-    uint32_t factor;  /* keys are integers, the next at most so many values away */
+    uint32_t factor;  /* keys are integers, the next at most so many steps away */
     int ascends;      /* 1: they ascend */
     uint32_t lookups; /* at most so many for each 100 keys */
     uint32_t batch_from;

@@ -1,5 +1,5 @@
 #include "index/kinds/look.h"
-#include "base/key/key.h"
+#include "base/key/divide.h"
 #include "base/program/program.h"
 #include "index/kinds/look_params.h"
 
@@ -7,6 +7,9 @@
 #include <stdio.h>
 
 KR_PROGRAM_DECLARE(look_keys);
+KR_PROGRAM_DECLARE(look_rests);
+
+enum { SAMPLE = 64 };
 
 static int is_float(uint32_t type)
 {
@@ -18,6 +21,69 @@ static uint64_t span_of(const kr_look *look)
 {
     return look->highest - look->lowest;
 }
+
+static uint64_t step_of(const kr_look *look)
+{
+    return look->step ? look->step : 1;
+}
+
+/* ---- The step --------------------------------------------------------------------------------- */
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* What all differences of a few neighbours, and the span, are a multiple of. Blocks. */
+static uint64_t sample_step(kr_work *w, const kr_column *keys, uint64_t lowest, uint64_t span)
+{
+    const uint64_t n = keys->count < SAMPLE ? keys->count : SAMPLE, from = (keys->count - n) / 2,
+                   bit = keys->validity_offset + from, width = kr_type_width((uint32_t)keys->type);
+    uint64_t values[SAMPLE] = {0}, step = span;
+    uint8_t validity[SAMPLE / 8 + 1] = {0};
+    kr_work_read(w, values, KR_PLACE_IN((const char *)keys->data, from * width), n * width);
+    if (keys->validity)
+        kr_work_read(w, validity, KR_PLACE_IN(keys->validity, bit / 8), (bit % 8 + n + 7) / 8);
+    for (uint64_t i = 0; kr_work_goes_on(w) && i < n && step > 1; ++i)
+        if (kr_code_is_valid(keys->validity ? validity : NULL, bit % 8, i))
+            step = common_divisor(step, kr_code_load((uint32_t)keys->type, values, i) - lowest);
+    return step ? step : 1;
+}
+
+/* The largest rest of keys by a step. Blocks. */
+static uint64_t find_rest(kr_work *w, const kr_column *keys, uint64_t lowest, uint64_t step)
+{
+    uint64_t found = 0;
+    look_rests_params params = {.look = {.values = keys->data,
+                                         .validity = keys->validity,
+                                         .found = kr_work_counters(w, 1),
+                                         .offset = keys->validity_offset,
+                                         .n = keys->count,
+                                         .type = (uint32_t)keys->type},
+                                .lowest = lowest,
+                                .step = step};
+    kr_code_divisor(step, 64, &params.magic, &params.shift);
+    kr_work_run(w, &look_rests, &params, kr_group_runs(keys->count));
+    kr_work_read(w, &found, params.look.found, sizeof found);
+    kr_work_give(w, params.look.found);
+    return found;
+}
+
+/* Each rest makes the step smaller by half or more, so that few passes find the largest that fits all. */
+uint64_t kr_look_step(kr_work *w, const kr_column *keys, uint64_t lowest, uint64_t span)
+{
+    uint64_t step = sample_step(w, keys, lowest, span), rest = 0;
+    while (kr_work_goes_on(w) && step > 1 && (rest = find_rest(w, keys, lowest, step)) != 0)
+        step = common_divisor(step, rest);
+    return step;
+}
+
+/* ---- The look --------------------------------------------------------------------------------- */
 
 kr_look kr_look_at(kr_work *w, const kr_column *keys)
 {
@@ -40,12 +106,19 @@ kr_look kr_look_at(kr_work *w, const kr_column *keys)
     look.ascends = !keys->validity && !found[LOOK_FALLS];
     look.is_distinct = look.n == 1 || (look.ascends && !found[LOOK_REPEATS]);
     look.repeats = found[LOOK_REPEATS] || (!is_float(look.type) && look.n - 1 > span_of(&look));
+    if (!is_float(look.type) && span_of(&look) / 2 >= look.n)
+        look.step = kr_look_step(w, keys, look.lowest, span_of(&look));
     return look;
+}
+
+int kr_look_is_close(const kr_look *look, uint32_t factor)
+{
+    return look->n && !is_float(look->type) && span_of(look) / factor < look->n;
 }
 
 int kr_look_is_dense(const kr_look *look, uint32_t factor)
 {
-    return look->n && !is_float(look->type) && span_of(look) / factor < look->n;
+    return look->n && !is_float(look->type) && span_of(look) / step_of(look) / factor < look->n;
 }
 
 /* As the type has it; dates and times as numbers. */
@@ -61,15 +134,19 @@ static void print_value(uint32_t type, uint64_t code, char text[24])
 
 void kr_look_describe(const kr_look *look, char text[KR_LOOK_TEXT_NBYTES])
 {
-    char lowest[24], highest[24], spread[32] = "";
+    char lowest[24], highest[24], spread[64] = "";
     if (!look->n) {
         snprintf(text, KR_LOOK_TEXT_NBYTES, "; no keys");
         return;
     }
     print_value(look->type, look->lowest, lowest);
     print_value(look->type, look->highest, highest);
-    if (!is_float(look->type))
-        snprintf(spread, sizeof spread, ", 1 in %.3g values", ((double)span_of(look) + 1) / (double)look->n);
+    const double values = (double)(span_of(look) / step_of(look)) + 1;
+    if (look->step > 1)
+        snprintf(spread, sizeof spread, ", 1 in %.3g steps of %" PRIu64, values / (double)look->n,
+                 look->step);
+    else if (!is_float(look->type))
+        snprintf(spread, sizeof spread, ", 1 in %.3g values", values / (double)look->n);
     snprintf(text, KR_LOOK_TEXT_NBYTES, "; %" PRIu64 " keys from %s to %s%s%s%s", look->n, lowest, highest,
              spread, look->ascends ? ", ascending" : "",
              look->is_distinct ? ", distinct"

@@ -5,11 +5,12 @@
 #include "base/devices/work.h"
 #include "index/kinds/kind.h"
 
-enum { KR_LOOK_TEXT_NBYTES = 112 };
+enum { KR_LOOK_TEXT_NBYTES = 128 };
 
 typedef struct kr_look {
     uint64_t n;               /* keys without NULLs; 0: nothing else is known */
     uint64_t lowest, highest; /* codes */
+    uint64_t step;            /* as of kr_look_step; 0: keys are close or floats, and it was not looked for */
     uint32_t type;            /* kr_type */
     uint32_t ascends;         /* 1: no key is below the one before it; 0: some is, or there may be NULLs */
     uint32_t is_distinct;     /* 1: no key is there twice */
@@ -19,10 +20,17 @@ typedef struct kr_look {
 /* At a column that the device reaches. Blocks. */
 kr_look kr_look_at(kr_work *work, const kr_column *keys);
 
-/* 1: integers, dates, times or codes, of which the next key is at most `factor` values away, on average. */
+/* The largest number of which all codes less the lowest are a multiple: a day, of days in microseconds. Keys
+ * are no floats, `span` is the highest code less the lowest. A few keys tell most often; else passes over all
+ * of them do. Blocks. */
+uint64_t kr_look_step(kr_work *work, const kr_column *keys, uint64_t lowest, uint64_t span);
+
+/* 1: integers, dates, times or codes, of which the next key is at most `factor` values away, on average; of
+ * dense keys, at most `factor` steps. */
+int kr_look_is_close(const kr_look *look, uint32_t factor);
 int kr_look_is_dense(const kr_look *look, uint32_t factor);
 
-/* "; 1000 keys from 7 to 4006, 1 in 4 values, ascending, distinct" */
+/* "; 1000 keys from 7 to 4006, 1 in 4 values, ascending, distinct"; of a step, "1 in 2 steps of 86400" */
 void kr_look_describe(const kr_look *look, char text[KR_LOOK_TEXT_NBYTES]);
 
 #endif

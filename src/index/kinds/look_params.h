@@ -18,4 +18,12 @@ typedef struct look_params {
 } look_params;
 kr_assert_size(look_params, 48);
 
+/* Of the rests of codes less the lowest, divided by a step. */
+typedef struct look_rests_params {
+    look_params look;             /* found: one counter, of the largest rest */
+    uint64_t lowest, step, magic; /* of kr_code_divide64 */
+    uint32_t shift, reserved;
+} look_rests_params;
+kr_assert_size(look_rests_params, 80);
+
 #endif

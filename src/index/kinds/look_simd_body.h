@@ -2,6 +2,7 @@
 #ifndef KEYRAY_INDEX_KINDS_LOOK_SIMD_BODY_H
 #define KEYRAY_INDEX_KINDS_LOOK_SIMD_BODY_H
 
+#include "base/key/divide.h"
 #include "base/key/key.h"
 #include "base/program/program.h"
 #include "index/kinds/look_params.h"
@@ -81,5 +82,24 @@ KR_BODY void look_run(kr_group group, const look_params *p, uint64_t i, uint64_t
     kr_group_max64(group, c.repeats, p->found + LOOK_REPEATS);
 }
 KR_GROUP_PROGRAM(look_keys, look_params, look_run);
+
+KR_BODY void look_rest_run(kr_group group, const look_rests_params *p, uint64_t i, uint64_t n)
+{
+    const look_params *l = &p->look;
+    uint64_t most = 0;
+    (void)n;
+    for (uint32_t round = 0; round < KR_RUN; ++round) {
+        const uint64_t at = kr_group_run_at(group, i, round);
+        if (at >= l->n)
+            break;
+        if (!kr_code_is_valid(l->validity, l->offset, at))
+            continue;
+        const uint64_t above = kr_code_load(l->type, l->values, at) - p->lowest;
+        const uint64_t rest = above - kr_code_divide64(above, p->magic, p->shift) * p->step;
+        most = rest > most ? rest : most;
+    }
+    kr_group_max64(group, most, l->found);
+}
+KR_GROUP_PROGRAM(look_rests, look_rests_params, look_rest_run);
 
 #endif

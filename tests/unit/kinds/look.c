@@ -32,20 +32,27 @@ const char *kr_kind_left_out_at(uint32_t ordinal)
 
 static kr_device *device;
 enum { N = 5000 };
-static uint32_t keys[N];
+static _Alignas(8) uint32_t keys[N];
 
 static kr_column column_of(kr_type type, uint64_t n)
 {
     return (kr_column){.type = type, .count = n, .data = keys};
 }
 
-/* Keys in no order, the first 0 and the last `gap` * N: highest - lowest is gap * n. */
-static void spread(uint32_t gap)
+/* Keys in no order, multiples of a step, the first 0 and the last `gap` * N steps. */
+static void spread_steps(uint32_t gap, uint32_t step)
 {
     for (uint32_t i = 0; i < N; ++i)
-        keys[i] = (uint32_t)((uint64_t)i * 1873 % N) * gap; /* N and 1873 have no factor in common */
+        keys[i] = (uint32_t)((uint64_t)i * 1873 % N) * gap * step; /* N and 1873 have no factor in common */
     keys[0] = 0;
-    keys[1] = gap * N;
+    keys[1] = gap * N * step;
+}
+
+/* highest - lowest is gap * n, and no step is larger than 1. */
+static void spread(uint32_t gap)
+{
+    spread_steps(gap, 1);
+    keys[2] = 1;
 }
 
 static const char *kind_made(const char *text, const kr_column *column)
@@ -96,6 +103,32 @@ static void takes_dense_up_to_a_spread(void **state)
     expect("array", &column, "array");
 }
 
+/* What counts is how many steps away the next key is: a few neighbours give it, or all keys do. */
+static void finds_steps(void **state)
+{
+    static const uint32_t odd[] = {1, 30, 15, 1000 * 15 + 10};
+    (void)state;
+    const kr_column column = column_of(KR_U32, N), times = column_of(KR_TIMESTAMP64, N / 2);
+    spread_steps(15, 1000);
+    expect("best", &column, "dense");
+    assert_non_null(
+        strstr(explain("best", &column).reason, "; 5000 keys from 0 to 75000000, 1 in 1 steps of 15000"));
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; ++i) {
+        char text[64];
+        spread_steps(15, 1000);
+        keys[N - 1] = keys[2] = odd[i];
+        snprintf(text, sizeof text, i ? "steps of %u" : "1 in 1.5e+04 values", i == 3 ? 10 : odd[i]);
+        expect("best", &column, "pivot");
+        assert_non_null(strstr(explain("best", &column).reason, text));
+    }
+    for (uint64_t i = 0; i < N / 2; ++i)
+        ((int64_t *)(void *)keys)[i] = (int64_t)(i * 1873 % (N / 2)) * 86400000000 - 86400000000 * 700;
+    expect("best", &times, "dense");
+    assert_non_null(strstr(explain("best", &times).reason, "1 in 1 steps of 86400000000"));
+    ((int64_t *)(void *)keys)[3] += 1;
+    expect("best", &times, "pivot");
+}
+
 static void knows_types(void **state)
 {
     (void)state;
@@ -130,6 +163,13 @@ static void leaves_out_nulls(void **state)
     validity[1] = (uint8_t) ~(1u << 1);
     expect("best", &column, "dense");
     assert_non_null(strstr(explain("best", &column).reason, "; 4999 keys from 0 to 10000, 1 in 2 values"));
+    spread_steps(1, 1000);
+    keys[9] = keys[N / 2] = 7;
+    expect("best", &column, "pivot");
+    validity[N / 2 / 8] &= (uint8_t) ~(1u << N / 2 % 8);
+    expect("best", &column, "dense");
+    assert_non_null(
+        strstr(explain("best", &column).reason, "; 4998 keys from 0 to 5000000, 1 in 1 steps of 1000"));
     memset(validity, 0, sizeof validity);
     expect("best", &column, "pivot");
     assert_non_null(strstr(explain("best", &column).reason, "; no keys"));
@@ -281,9 +321,13 @@ static void builds_what_it_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(goes_by_what_it_is_told),    cmocka_unit_test(builds_what_it_is_told),
-        cmocka_unit_test(takes_dense_up_to_a_spread), cmocka_unit_test(knows_types),
-        cmocka_unit_test(leaves_out_nulls),           cmocka_unit_test(looks_again_at_the_build),
+        cmocka_unit_test(goes_by_what_it_is_told),
+        cmocka_unit_test(builds_what_it_is_told),
+        cmocka_unit_test(takes_dense_up_to_a_spread),
+        cmocka_unit_test(finds_steps),
+        cmocka_unit_test(knows_types),
+        cmocka_unit_test(leaves_out_nulls),
+        cmocka_unit_test(looks_again_at_the_build),
         cmocka_unit_test(is_as_ever_without_a_look),
     };
     if (kr_device_open("cpu", NULL, &device, NULL) != KR_OK)

@@ -19,9 +19,10 @@ void KR_W(direct_build)(kr_work *work, const kr_build *build, void **self);
 
 /* Of sorted rows, which it gives back or takes over: what it makes is scratch memory until it is kept. Where
  * not is_unique, keys may repeat. `before`: the index that it takes the place of, whose number of bits is
- * always allowed, so that deletes are not refused; or NULL. Blocks. */
+ * always allowed, so that deletes are not refused; or NULL. `step`: of its codes, or 0 where it is not known.
+ * Blocks. */
 direct_index KR_W(direct_make)(kr_work *work, const kr_spec *spec, const kr_sorted *sorted, int is_unique,
-                               const direct_index *before);
+                               uint64_t step, const direct_index *before);
 /* Bits, ranks and row ids of keys in any order, of which the view knows the lowest, the step and the number
  * of blocks: scratch memory of the work. 0: a key is there twice, or there are too many blocks, and nothing
  * was made. Blocks. */

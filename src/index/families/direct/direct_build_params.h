@@ -48,7 +48,6 @@ typedef struct direct_parts_params {
 kr_assert_size(direct_parts_params, 128);
 
 enum {
-    DIRECT_FOUND_REST,  /* the largest rest of a code above the lowest, divided by the step */
     DIRECT_FOUND_WRONG, /* when checking: one more than the largest block, start or row that is wrong */
     DIRECT_FOUND
 };

@@ -3,8 +3,6 @@
 #include "index/families/direct/direct_build_width_body.h"
 #include "index/kinds/look.h"
 
-enum { SAMPLE = 64 };
-
 /* Rows from which on a GPU groups them, which takes 35 KiB besides and saves no time before. */
 enum { PARTS_FROM = 1 << 16 };
 
@@ -47,51 +45,6 @@ kr_status KR_W(direct_estimate)(const kr_shape *shape, kr_need *need, kr_error *
     return KR_OK;
 }
 
-/* ---- The step ------------------------------------------------------------------------------------- */
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* What all differences of a few neighbours, and the span, are a multiple of. Blocks. */
-static uint64_t sample_step(kr_work *w, const direct_params *p)
-{
-    const uint64_t n = p->view.n < SAMPLE ? p->view.n : SAMPLE, from = (p->view.n - n) / 2;
-    kr_key keys[SAMPLE] = {0};
-    uint64_t step = p->view.span;
-    kr_work_read(w, keys, KR_PLACE_IN(p->keys, from), n * sizeof *keys);
-    for (uint64_t i = 0; kr_work_goes_on(w) && i < n && step > 1; ++i)
-        step = common_divisor(step, keys[i] - p->view.lowest);
-    return step ? step : 1;
-}
-
-/* The largest rest of keys by a step. Blocks. */
-static uint64_t find_rest(kr_work *w, direct_params *p, uint64_t step)
-{
-    uint64_t found[DIRECT_FOUND] = {0};
-    direct_set_step(&p->view, step, KR_KEY_BITS);
-    p->found = kr_work_counters(w, DIRECT_FOUND);
-    kr_work_run(w, &KR_W(direct_rests), p, kr_group_runs(p->view.n));
-    kr_work_read(w, found, p->found, sizeof found);
-    kr_work_give(w, p->found);
-    return found[DIRECT_FOUND_REST];
-}
-
-/* Each rest makes the step smaller by half or more, so that few passes find the largest that fits all. */
-static void find_step(kr_work *w, direct_params *p)
-{
-    uint64_t step = sample_step(w, p), rest = 0;
-    while (kr_work_goes_on(w) && step > 1 && (rest = find_rest(w, p, step)) != 0)
-        step = common_divisor(step, rest);
-    direct_set_step(&p->view, step, KR_KEY_BITS);
-}
-
 /* ---- Bits, ranks and starts ----------------------------------------------------------------------- */
 
 static void fill(kr_work *w, direct_params *p, int is_unique)
@@ -126,16 +79,26 @@ static void number_rows(kr_work *w, direct_view *v)
     v->first_row = first;
 }
 
-/* The lowest key, the step and the number of blocks of keys in any order. Blocks. */
-static direct_params measure(kr_work *w, const kr_spec *spec, const kr_sorted *of, const direct_index *before)
+static kr_column codes_of(const void *codes, uint64_t n)
+{
+    return (kr_column){.type = KR_KEY_BITS == 32 ? KR_U32 : KR_U64, .count = n, .data = codes};
+}
+
+/* The lowest key, the step and the number of blocks of keys in any order. `step`: 0 where it is not known.
+ * Blocks. */
+static direct_params measure(kr_work *w, const kr_spec *spec, const kr_sorted *of, uint64_t step,
+                             const direct_index *before)
 {
     direct_params p = {.view = {.n = (uint32_t)of->n, .lowest = of->lowest, .span = of->highest - of->lowest},
                        .keys = of->keys.data};
-    direct_set_step(&p.view, 1, KR_KEY_BITS);
+    const kr_column keys = codes_of(of->keys.data, of->n);
+    if (spec->options[DIRECT_OPTION_STEP] == DIRECT_STEP_1 || !of->n)
+        step = 1;
+    else if (!step)
+        step = kr_look_step(w, &keys, of->lowest, p.view.span);
+    direct_set_step(&p.view, step, KR_KEY_BITS);
     if (!of->n || !kr_work_goes_on(w))
         return p;
-    if (spec->options[DIRECT_OPTION_STEP] == DIRECT_STEP_AUTO)
-        find_step(w, &p);
     const uint64_t n_blocks = direct_blocks_of(p.view.span / p.view.step);
     if (!before || n_blocks > before->view.n_blocks)
         KR_STEP(w, direct_check_spread(spec, of->n, p.view.span, p.view.step, w->err));
@@ -144,10 +107,10 @@ static direct_params measure(kr_work *w, const kr_spec *spec, const kr_sorted *o
 }
 
 direct_index KR_W(direct_make)(kr_work *w, const kr_spec *spec, const kr_sorted *sorted, int is_unique,
-                               const direct_index *before)
+                               uint64_t step, const direct_index *before)
 {
     direct_index made = {.spec = *spec};
-    direct_params p = measure(w, spec, sorted, before);
+    direct_params p = measure(w, spec, sorted, step, before);
     p.view.rows = sorted->rows.data;
     p.view.first_row = sorted->rows.data ? 0 : sorted->first_row;
     if (sorted->n && kr_work_goes_on(w)) {
@@ -178,7 +141,7 @@ static direct_index make_of_ordered(kr_work *w, const kr_spec *spec, kr_coded *c
     }
     codes->made = NULL; /* direct_make gives the keys back */
     kr_sorted_codes_give(w, codes);
-    return KR_W(direct_make)(w, spec, &sorted, (int)look->is_distinct, NULL);
+    return KR_W(direct_make)(w, spec, &sorted, (int)look->is_distinct, look->step, NULL);
 }
 
 /* Codes in any order, of which none is known to be there twice. 0: some is, or they take too many bits. */
@@ -189,7 +152,7 @@ static int make_of_distinct(kr_work *w, const kr_spec *spec, const kr_coded *cod
                           .n = codes->list.n,
                           .lowest = look->lowest,
                           .highest = look->highest};
-    direct_params p = measure(w, spec, &of, NULL);
+    direct_params p = measure(w, spec, &of, look->step, NULL);
     const int groups = way_of(w->device, spec, codes->list.n) == DIRECT_BUILD_PARTS;
     if (!(groups ? KR_W(direct_group) : KR_W(direct_scatter))(w, codes, &p.view))
         return 0;
@@ -204,8 +167,7 @@ static int make_of_distinct(kr_work *w, const kr_spec *spec, const kr_coded *cod
 static direct_index make_of_column(kr_work *w, const kr_build *build)
 {
     kr_coded codes = kr_sorted_codes(w, build);
-    const kr_column keys = {
-        .type = KR_KEY_BITS == 32 ? KR_U32 : KR_U64, .count = codes.list.n, .data = codes.keys};
+    const kr_column keys = codes_of(codes.keys, codes.list.n);
     const kr_look look = kr_look_at(w, &keys);
     direct_index made;
     kr_work_lap(w, "look");
@@ -217,7 +179,7 @@ static direct_index make_of_column(kr_work *w, const kr_build *build)
         return made;
     *build->is_unique = 0;
     const kr_sorted sorted = kr_sorted_build_codes(w, build, &codes);
-    return KR_W(direct_make)(w, build->spec, &sorted, (int)*build->is_unique, NULL);
+    return KR_W(direct_make)(w, build->spec, &sorted, (int)*build->is_unique, look.step, NULL);
 }
 
 void KR_W(direct_keep)(kr_work *w, direct_index *made)

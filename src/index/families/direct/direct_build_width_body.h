@@ -79,25 +79,6 @@ KR_BODY void direct_rank_block(const direct_params *p, uint64_t b)
 }
 KR_MAP_PROGRAM(direct_ranks, direct_params, direct_rank_block);
 
-/* ---- What columns are like ------------------------------------------------------------------------ */
-
-KR_BODY void direct_rests_of(kr_group group, const direct_params *p, uint64_t i, uint64_t n)
-{
-    const direct_view *v = &p->view;
-    uint64_t rest = 0;
-    (void)n;
-    for (uint32_t round = 0; round < KR_RUN; ++round) {
-        const uint64_t at = kr_group_run_at(group, i, round);
-        if (at >= v->n)
-            break;
-        const kr_key above = (kr_key)(kr_load(p->keys + at) - (kr_key)v->lowest);
-        const kr_key left = (kr_key)(above - (kr_key)(direct_quotient(v, above) * (kr_key)v->step));
-        rest = left > rest ? left : rest;
-    }
-    kr_group_max64(group, rest, p->found + DIRECT_FOUND_REST);
-}
-KR_GROUP_PROGRAM(direct_rests, direct_params, direct_rests_of);
-
 /* ---- Back to sorted codes ------------------------------------------------------------------------- */
 
 KR_BODY void direct_list_block(const direct_params *p, uint64_t b)

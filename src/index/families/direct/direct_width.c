@@ -57,7 +57,7 @@ static uint32_t components(const void *self, kr_component components[KR_COMPONEN
 /* The changed rows take the place of the old ones once their bits are made. */
 static void replace(kr_work *w, direct_index *index, const kr_sorted *sorted)
 {
-    direct_index made = KR_W(direct_make)(w, &index->spec, sorted, 0, index);
+    direct_index made = KR_W(direct_make)(w, &index->spec, sorted, 0, 0, index);
     if (!kr_work_goes_on(w))
         return;
     KR_W(direct_keep)(w, &made);
@@ -75,7 +75,7 @@ static void next(kr_work *w, const void *self, const kr_update *job, void **made
     const kr_sorted merged = KR_W(kr_sorted_merge)(w, &changes, &old);
     kr_changes_give(w, &changes);
     KR_W(direct_unfold_give)(w, index, &sorted);
-    direct_index changed = KR_W(direct_make)(w, &index->spec, &merged, 0, index);
+    direct_index changed = KR_W(direct_make)(w, &index->spec, &merged, 0, 0, index);
     direct_index *later = kr_work_object(w, sizeof *later, "an index");
     if (!later)
         return;
