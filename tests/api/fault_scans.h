@@ -116,7 +116,8 @@ static kr_status scan_table(kr_table *table, const kr_column *column, kr_conditi
     return status ? status : scan_all(table, parsed, report, err);
 }
 
-/* From memory, and from a file that is mapped. Scans of either allocate alike, so only one asks all. */
+/* From memory, and from a file that is mapped, whose columns an append copies. Scans and other changes
+ * allocate as those of tables that were made here. */
 static kr_status save_table(kr_table *table, kr_device *device, const kr_column *column,
                             kr_condition *const *parsed, kr_stream *stream, kr_report *report, kr_error *err)
 {
@@ -136,7 +137,9 @@ static kr_status save_table(kr_table *table, kr_device *device, const kr_column 
     if (!status)
         status = load_saved(device, path, 0, stream, NULL, &loaded, err);
     if (!status)
-        status = scan_table(loaded, column, parsed, report, err);
+        status = change_once(loaded, 0, column, NULL, err);
+    if (!status)
+        status = scan_some(loaded, parsed, 2, report, err);
     kr_table_destroy(loaded);
     remove(path);
     return status;

@@ -329,7 +329,7 @@ static int kr_launch_with(const void *block, uint64_t n, void *cuda_stream)
 {
     const typename body::params_t *params = (const typename body::params_t *)block;
     cudaStream_t stream = (cudaStream_t)cuda_stream;
-    kr_launch_plan plan;
+    kr_launch_plan plan = {0, 0, 0};
     if (n == 0)
         return 0;
     cudaError_t code = kr_launch_plan_of(body::launch(params), sizeof(typename body::key_t), n, &plan);
