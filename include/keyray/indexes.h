@@ -150,7 +150,7 @@ KR_API kr_status kr_index_explain(kr_device *device, kr_operation operation, con
  * @param spec     kind and options; "best" lets the library choose, by the keys and by what it is told, too
  * (docs/choosing.md): "best:updates=on" a kind that takes kr_index_update of any keys, "best:ranges=off" one
  * for points alone. What is chosen without updates=on for keys that are close together takes updates, too,
- * but may refuse keys far from the others (KR_ERR_LIMIT)
+ * but may refuse keys far from the others, or no multiple of their step (KR_ERR_LIMIT)
  * @param row_ids  keys->count distinct ids below 2^32 - 1, or NULL: the positions 0, 1, 2, ...
  */
 KR_API kr_status kr_index_create(kr_device *device, const char *spec, const kr_column *keys,
@@ -311,7 +311,7 @@ KR_API kr_status kr_index_set_keys(kr_index *index, const uint32_t *row_ids, con
  * Errors:  KR_ERR_UNSUPPORTED (the kind cannot, or not with its options: the text names what allows it),
  *          KR_ERR_TYPE, KR_ERR_ARGUMENT (row ids without keys, KR_NO_ROW as a row id, to an index with a
  *          dictionary a code of no text), KR_ERR_LIMIT (more rows or higher row ids than an index holds, or,
- *          of `dense`, keys that lie too far from the others),
+ *          of `dense`, keys that lie too far from the others, or are no multiple of their step),
  * KR_ERR_HOST_MEMORY, KR_ERR_DEVICE_MEMORY, KR_ERR_DEVICE, KR_ERR_DEVICE_LOST, KR_ERR_CANCELLED. Source:
  * Henneberg, Schuhknecht, Kharal and Brown, "cgRX", 4, with deletes before inserts.
  *

@@ -359,7 +359,7 @@ BAD_INPUT = [
     bad(1, "lookup --keys many.npy --probes many.npy {device} --memory-cap 1K", "--memory-cap is 1024"),
     # Places that cannot be written.
     bad(1, LOOKUP + "-o no/x.npy", "-o no/x.npy: there is no folder no; make it, or give another name"), bad(1, LOOKUP + "-o folder.npy", "directory"),
-    bad(1, LOOKUP + "-o keys.npy/x.npy", "there is no folder keys.npy; make it"),
+    bad(1, LOOKUP + "-o keys.npy/x.npy", "-o keys.npy/x.npy: keys.npy is no folder that can be read; give another name"),
 ]
 
 CASES = GENERAL + LOOKUPS + RANGES + JOINS + GENERATED + BENCHES + BAD_INPUT

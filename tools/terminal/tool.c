@@ -2,6 +2,7 @@
 
 #include "progress.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -152,10 +153,12 @@ int tool_check_folder(const char *option, const char *path)
     const char *slash = strrchr(path, '/');
     const int nbytes = !slash ? 0 : slash == path ? 1 : (int)(slash - path);
     snprintf(folder, sizeof folder, "%.*s", nbytes ? nbytes : 1, nbytes ? path : ".");
+    errno = 0;
     if (stat(folder, &found) == 0 && S_ISDIR(found.st_mode))
         return DONE;
-    return tool_fail_machine("%s %s: there is no folder %s; make it, or give another name", option, path,
-                             folder);
+    return tool_fail_machine(errno == ENOENT ? "%s %s: there is no folder %s; make it, or give another name"
+                                             : "%s %s: %s is no folder that can be read; give another name",
+                             option, path, folder);
 }
 
 void *tool_alloc(uint64_t n, uint64_t each, const char *what)

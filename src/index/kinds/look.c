@@ -11,6 +11,10 @@ KR_PROGRAM_DECLARE(look_rests);
 
 enum { SAMPLE = 64 };
 
+/* Of fewer keys, that they have a step may be chance, and that of the next one another. With more steps for
+ * each key, no rule of choose.c asks for one. */
+enum { STEP_KEYS = 1024, STEP_FACTOR_MOST = 16 };
+
 static int is_float(uint32_t type)
 {
     return type == KR_F32 || type == KR_F64;
@@ -20,6 +24,11 @@ static int is_float(uint32_t type)
 static uint64_t span_of(const kr_look *look)
 {
     return look->highest - look->lowest;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
 }
 
 static uint64_t step_of(const kr_look *look)
@@ -75,12 +84,12 @@ static uint64_t find_rest(kr_work *w, const kr_column *keys, uint64_t lowest, ui
 }
 
 /* Each rest makes the step smaller by half or more, so that few passes find the largest that fits all. */
-uint64_t kr_look_step(kr_work *w, const kr_column *keys, uint64_t lowest, uint64_t span)
+uint64_t kr_look_step(kr_work *w, const kr_column *keys, uint64_t lowest, uint64_t span, uint64_t above)
 {
     uint64_t step = sample_step(w, keys, lowest, span), rest = 0;
-    while (kr_work_goes_on(w) && step > 1 && (rest = find_rest(w, keys, lowest, step)) != 0)
+    while (kr_work_goes_on(w) && step > 1 && step > above && (rest = find_rest(w, keys, lowest, step)) != 0)
         step = common_divisor(step, rest);
-    return step;
+    return step > above ? step : 0;
 }
 
 /* ---- The look --------------------------------------------------------------------------------- */
@@ -105,9 +114,14 @@ kr_look kr_look_at(kr_work *w, const kr_column *keys)
     look.highest = found[LOOK_HIGHEST];
     look.ascends = !keys->validity && !found[LOOK_FALLS];
     look.is_distinct = look.n == 1 || (look.ascends && !found[LOOK_REPEATS]);
-    look.repeats = found[LOOK_REPEATS] || (!is_float(look.type) && look.n - 1 > span_of(&look));
-    if (!is_float(look.type) && span_of(&look) / 2 >= look.n)
-        look.step = kr_look_step(w, keys, look.lowest, span_of(&look));
+    if (is_float(look.type)) {
+        look.repeats = found[LOOK_REPEATS] != 0;
+        return look;
+    }
+    if (look.n >= STEP_KEYS && span_of(&look) / 2 >= look.n)
+        look.step = kr_look_step(w, keys, look.lowest, span_of(&look),
+                                 larger(span_of(&look) / look.n / STEP_FACTOR_MOST, 1));
+    look.repeats = found[LOOK_REPEATS] || look.n - 1 > span_of(&look) / step_of(&look);
     return look;
 }
 

@@ -5,25 +5,26 @@
 #include "base/devices/work.h"
 #include "index/kinds/kind.h"
 
-enum { KR_LOOK_TEXT_NBYTES = 128 };
+enum { KR_LOOK_TEXT_NBYTES = 144 };
 
 typedef struct kr_look {
     uint64_t n;               /* keys without NULLs; 0: nothing else is known */
     uint64_t lowest, highest; /* codes */
-    uint64_t step;            /* as of kr_look_step; 0: keys are close or floats, and it was not looked for */
-    uint32_t type;            /* kr_type */
-    uint32_t ascends;         /* 1: no key is below the one before it; 0: some is, or there may be NULLs */
-    uint32_t is_distinct;     /* 1: no key is there twice */
-    uint32_t repeats;         /* 1: some is; neither: that was not looked at */
+    uint64_t
+        step; /* as of kr_look_step; 0: it changes nothing, or was not looked for, of floats and few keys */
+    uint32_t type;        /* kr_type */
+    uint32_t ascends;     /* 1: no key is below the one before it; 0: some is, or there may be NULLs */
+    uint32_t is_distinct; /* 1: no key is there twice */
+    uint32_t repeats;     /* 1: some is; neither: that was not looked at */
 } kr_look;
 
 /* At a column that the device reaches. Blocks. */
 kr_look kr_look_at(kr_work *work, const kr_column *keys);
 
-/* The largest number of which all codes less the lowest are a multiple: a day, of days in microseconds. Keys
- * are no floats, `span` is the highest code less the lowest. A few keys tell most often; else passes over all
- * of them do. Blocks. */
-uint64_t kr_look_step(kr_work *work, const kr_column *keys, uint64_t lowest, uint64_t span);
+/* The largest number of which all codes less the lowest are a multiple: a day, of days in microseconds. 0: it
+ * is at most `above`. Keys are no floats, `span` is the highest code less the lowest. A few keys tell most
+ * often; else passes over all of them do. Blocks. */
+uint64_t kr_look_step(kr_work *work, const kr_column *keys, uint64_t lowest, uint64_t span, uint64_t above);
 
 /* 1: integers, dates, times or codes, of which the next key is at most `factor` values away, on average; of
  * dense keys, at most `factor` steps. */

@@ -28,12 +28,10 @@ typedef struct kr_partition {
     uint32_t tile;
 } kr_partition;
 
-/* Partitions n probes, at most 2^32 - 1, in 2^bits parts, and these in segments; changes *batch to the
- * reordered batch. Both are scratch memory of the work. Enqueues. */
 typedef struct kr_partition_job {
     const kr_ordered_ops *cut; /* whose cuts of `self` part the probes; NULL: see `even` */
     const void *self;          /* of at least one entry */
-    uint64_t even;             /* part p has so many values, at most 2^32, from p * even on, of which each
+    uint64_t even;             /* part p has so many values, below 2^32, from p * even on, of which each
                                   has `step` codes; 0: the top bits of the probes' hash part them */
     uint64_t lowest, step;     /* of even parts: the code where values begin; no code lies below it, or in no
                                   part */
@@ -44,6 +42,9 @@ typedef struct kr_partition_job {
     uint32_t *stay;      /* NULL, or room for n positions before: answers stay in the order of the parts */
     uint32_t with_order; /* 1: positions before are noted, also where answers go back */
 } kr_partition_job;
+/* Partitions n probes, at most 2^32 - 1, in 2^bits parts, 2 or more, and these in segments; changes *batch to
+ * the reordered batch, but for even parts, which leave it as it is. All is scratch memory of the work.
+ * Enqueues. */
 kr_partition kr_partition_make_u32(kr_work *work, const kr_partition_job *job, kr_batch *batch);
 kr_partition kr_partition_make_u64(kr_work *work, const kr_partition_job *job, kr_batch *batch);
 /* Its bytes, of even parts, or of cuts where answers stay, without the room to stay in. */

@@ -106,20 +106,29 @@ static void takes_dense_up_to_a_spread(void **state)
 /* What counts is how many steps away the next key is: a few neighbours give it, or all keys do. */
 static void finds_steps(void **state)
 {
-    static const uint32_t odd[] = {1, 30, 15, 1000 * 15 + 10};
+    static const struct {
+        uint32_t odd;
+        const char *kind, *text;
+    } cases[] = {{1, "pivot", "1 in 1.5e+04 values"},
+                 {30, "pivot", "1 in 1.5e+04 values"}, /* too many steps for any rule */
+                 {1000 * 15 + 10, "pivot", "1 in 1.5e+04 values"},
+                 {7500, "dense", "1 in 2 steps of 7500"},
+                 {3 * 7500, "dense", "1 in 2 steps of 7500"},
+                 {10000, "dense", "1 in 3 steps of 5000"},
+                 {15000, "dense", "1 in 1 steps of 15000"}};
     (void)state;
-    const kr_column column = column_of(KR_U32, N), times = column_of(KR_TIMESTAMP64, N / 2);
+    const kr_column column = column_of(KR_U32, N), times = column_of(KR_TIMESTAMP64, N / 2),
+                    few = column_of(KR_U32, 1023);
     spread_steps(15, 1000);
     expect("best", &column, "dense");
+    expect("best", &few, "pivot");
     assert_non_null(
         strstr(explain("best", &column).reason, "; 5000 keys from 0 to 75000000, 1 in 1 steps of 15000"));
-    for (size_t i = 0; i < sizeof odd / sizeof *odd; ++i) {
-        char text[64];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         spread_steps(15, 1000);
-        keys[N - 1] = keys[2] = odd[i];
-        snprintf(text, sizeof text, i ? "steps of %u" : "1 in 1.5e+04 values", i == 3 ? 10 : odd[i]);
-        expect("best", &column, "pivot");
-        assert_non_null(strstr(explain("best", &column).reason, text));
+        keys[N - 1] = keys[2] = cases[i].odd;
+        expect("best", &column, cases[i].kind);
+        assert_non_null(strstr(explain("best", &column).reason, cases[i].text));
     }
     for (uint64_t i = 0; i < N / 2; ++i)
         ((int64_t *)(void *)keys)[i] = (int64_t)(i * 1873 % (N / 2)) * 86400000000 - 86400000000 * 700;
@@ -127,6 +136,9 @@ static void finds_steps(void **state)
     assert_non_null(strstr(explain("best", &times).reason, "1 in 1 steps of 86400000000"));
     ((int64_t *)(void *)keys)[3] += 1;
     expect("best", &times, "pivot");
+    for (uint64_t i = 0; i < N / 2; ++i)
+        ((int64_t *)(void *)keys)[i] = (int64_t)(i * 1873 % 10) * 86400000000;
+    assert_non_null(strstr(explain("best", &times).reason, "1 in 0.004 steps of 86400000000, repeated"));
 }
 
 static void knows_types(void **state)

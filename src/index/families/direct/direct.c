@@ -20,7 +20,8 @@ static const kr_option options[DIRECT_OPTIONS] = {
     [DIRECT_OPTION_BUILD] =
         {"build", KR_OPTION_CHOICE, "auto|sort|scatter|parts", 0, 3, DIRECT_BUILD_AUTO,
          "how keys in any order get their bits: their rows are sorted first, or, as long as no key is found "
-         "twice, each sets its bit, or they are grouped by bits; auto: parts on a GPU, scatter on a CPU"},
+         "twice, each sets its bit, or they are grouped by bits; auto: parts on a GPU from 65536 rows on, "
+         "else scatter"},
     [DIRECT_OPTION_KEEP] = KR_KEEP_OPTION,
 };
 

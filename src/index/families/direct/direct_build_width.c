@@ -95,7 +95,7 @@ static direct_params measure(kr_work *w, const kr_spec *spec, const kr_sorted *o
     if (spec->options[DIRECT_OPTION_STEP] == DIRECT_STEP_1 || !of->n)
         step = 1;
     else if (!step)
-        step = kr_look_step(w, &keys, of->lowest, p.view.span);
+        step = kr_look_step(w, &keys, of->lowest, p.view.span, 0);
     direct_set_step(&p.view, step, KR_KEY_BITS);
     if (!of->n || !kr_work_goes_on(w))
         return p;

@@ -7,6 +7,9 @@
 /* A part has about so many rows, unless there would be too many parts. */
 enum { PART_ROWS_BITS = 13 };
 
+/* Threads count rows of parts in 32 bits, a stride beyond the end. */
+#define ROWS_MOST (UINT32_MAX - (1u << 16))
+
 typedef struct parts_plan {
     uint32_t bits; /* 2^bits parts; 0: the bits of one would not fit shared memory */
     uint32_t part_blocks, part_rows, nbytes;
@@ -14,7 +17,7 @@ typedef struct parts_plan {
 
 static uint64_t bits_nbytes(uint64_t part_blocks)
 {
-    return 2 * sizeof(uint32_t) * ((part_blocks * DIRECT_BIT_WORDS + 3) / 4 * 4);
+    return 2 * sizeof(uint32_t) * (uint64_t)direct_part_words((uint32_t)part_blocks);
 }
 
 static uint64_t part_of(uint64_t n, uint32_t bits)
@@ -81,7 +84,7 @@ int KR_W(direct_group)(kr_work *w, const kr_coded *codes, direct_view *view)
                              .row_ids = codes->list.rows,
                              .part_blocks = plan.part_blocks,
                              .part_rows = plan.part_rows};
-    if (!kr_work_goes_on(w) || !plan.bits)
+    if (!kr_work_goes_on(w) || !plan.bits || view->n > ROWS_MOST || view->n_blocks > DIRECT_SPOT_BLOCKS_MOST)
         return 0;
     p.view.blocks =
         kr_work_take_or(w, (uint64_t)view->n_blocks * DIRECT_BLOCK_NBYTES, "bits of keys", "kind pivot");

@@ -20,7 +20,7 @@ typedef struct direct_part {
     uint32_t first, end; /* of its rows */
 } direct_part;
 
-KR_BODY uint32_t direct_part_words(uint32_t n_blocks)
+KR_BOTH uint32_t direct_part_words(uint32_t n_blocks)
 {
     return (n_blocks * DIRECT_BIT_WORDS + 3) & ~3u;
 }
@@ -65,8 +65,8 @@ KR_BODY void direct_part_mark(kr_block block, const direct_parts_params *p, cons
     kr_block_sync(block);
 }
 
-/* A part whose keys are distinct has as many bits as rows. */
-KR_BODY void direct_part_rank(kr_block block, const direct_parts_params *p, const direct_part *part)
+/* A part whose keys are distinct has as many bits as rows: 1, for all threads. */
+KR_BODY int direct_part_rank(kr_block block, const direct_parts_params *p, const direct_part *part)
 {
     uint32_t first, end, sum = 0, all;
     kr_block_share(block, part->n_blocks * DIRECT_BIT_WORDS, &first, &end);
@@ -77,9 +77,11 @@ KR_BODY void direct_part_rank(kr_block block, const direct_parts_params *p, cons
         part->ranks[w] = rank;
         rank += kr_popcount32(part->bits[w]);
     }
-    if (block.rank == 0 && all != part->end - part->first)
+    const int is_distinct = all == part->end - part->first;
+    if (block.rank == 0 && !is_distinct)
         kr_atomic_max64(p->found, 1);
     kr_block_sync(block);
+    return is_distinct;
 }
 
 KR_BODY void direct_part_write(kr_block block, const direct_parts_params *p, const direct_part *part)
@@ -118,9 +120,10 @@ KR_BODY void direct_parts_all(kr_block block, char *shared, const direct_parts_p
     for (uint64_t t = block.index; t < n_parts; t += block.count) {
         const direct_part part = direct_part_at(p, shared, t);
         direct_part_mark(block, p, &part);
-        direct_part_rank(block, p, &part);
-        direct_part_write(block, p, &part);
-        direct_part_place(block, p, &part);
+        if (direct_part_rank(block, p, &part)) {
+            direct_part_write(block, p, &part);
+            direct_part_place(block, p, &part);
+        }
         kr_block_sync(block);
     }
 }
