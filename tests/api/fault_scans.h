@@ -155,8 +155,9 @@ static kr_status use_table(kr_device *device, const char *spec, const kr_column 
     kr_condition *parsed[CONDITIONS] = {NULL};
     kr_table *table = NULL;
     kr_report *report = NULL;
+    const uint32_t n = saves ? 2 : CONDITIONS;
     kr_status status = kr_report_create(&report, err);
-    for (uint32_t i = 0; i < CONDITIONS && !status; ++i)
+    for (uint32_t i = 0; i < n && !status; ++i)
         status = kr_condition_parse(conditions[i], &parsed[i], err);
     if (!status)
         status = kr_table_create(device, spec, columns, names, 2, &copies, stream, &table, err);

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-enum { COLUMNS = 13, ROWS_MOST = 6000, TEXT_NBYTES = 1 << 16, TABLES = 6, CONDITIONS = 150 };
+enum { COLUMNS = 13, ROWS_MOST = 6000, TEXT_NBYTES = 1 << 16, TABLES = 6, CONDITIONS = 100 };
 
 /* u64 without the values that SQLite has no integer for. Dates and times are integers to SQLite. */
 static const struct column {

@@ -46,14 +46,14 @@ static void *allocate(kr_device *device, uint64_t nbytes, void *stream, kr_error
     void *memory = NULL;
     const int large = nbytes >= LARGE;
     const uint64_t tail = nbytes % HUGE_PAGE, more = large && tail >= HUGE_PAGE / 2 ? HUGE_PAGE - tail : 0;
-    const uint64_t most = machine_nbytes();
+    const uint64_t most = large ? machine_nbytes() : 0; /* a system call, which small blocks do without */
     int code = ENOMEM;
     (void)device, (void)stream;
     if (!most || nbytes <= most)
         code = posix_memalign(&memory, large ? HUGE_PAGE : ALIGNMENT, (size_t)(nbytes + more));
     if (code) {
         kr_fail_call(err, KR_ERR_DEVICE_MEMORY, "posix_memalign", code, "the machine has %llu bytes in all",
-                     (unsigned long long)most);
+                     (unsigned long long)machine_nbytes());
         return NULL;
     }
     if (large)
