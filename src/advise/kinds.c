@@ -15,7 +15,7 @@ static const struct candidate {
     {"array", "array", "array"},
     {"hash", "hash", "hash"},
     {"hash", "hash:load=0.5", "hash:load=0.5"},
-    {"dense", "dense", NULL, 1}, /* it refuses inserts that are far from the other keys */
+    {"dense", "dense", NULL, 1}, /* it refuses inserts far from the other keys, or between their steps */
     {"btree", "btree", "btree"},
     {"btree", "btree:node=16", "btree:node=16"},
     {"eytzinger", "eytzinger", "eytzinger"},

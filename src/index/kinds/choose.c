@@ -71,7 +71,12 @@ static int answers_ranges(const wishes *wanted)
  * A build of `hash` takes 3 to 4 times as long as that of `pivot` on a CPU, and 20 times or more where keys
  * ascend. One to three lookups for each key pay for that. On a GPU one does where batches are too small to be
  * partitioned, else it takes 3 to 13. */
-enum { DENSE_FACTOR = 16, DENSE_FACTOR_HASH = 4, DENSE_FACTOR_GPU = 4, PARTITIONED_FROM = 1 << 22 };
+enum {
+    DENSE_FACTOR = KR_LOOK_STEPS_MOST,
+    DENSE_FACTOR_HASH = 4,
+    DENSE_FACTOR_GPU = 4,
+    PARTITIONED_FROM = 1 << 22
+};
 static const struct rule {
     const char *text;
     int on_cpu;
@@ -203,8 +208,7 @@ static const char *text_of(const wishes *wanted)
 static const struct rule *rule_of(const wishes *wanted, int on_cpu, size_t *at, kr_spec *spec)
 {
     const uint32_t needed = KR_CAN_POINT | (answers_ranges(wanted) ? KR_CAN_RANGE | KR_CAN_NEAREST : 0);
-    if (updates(
-            wanted)) /* `dense` refuses inserts that are far from the other keys; a change builds nothing */
+    if (updates(wanted)) /* `dense` refuses some inserts; a change builds nothing */
         return NULL;
     for (; *at < sizeof rules / sizeof rules[0]; ++*at) {
         const struct rule *rule = &rules[*at];

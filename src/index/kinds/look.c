@@ -11,9 +11,8 @@ KR_PROGRAM_DECLARE(look_rests);
 
 enum { SAMPLE = 64 };
 
-/* Of fewer keys, that they have a step may be chance, and that of the next one another. With more steps for
- * each key, no rule of choose.c asks for one. */
-enum { STEP_KEYS = 1024, STEP_FACTOR_MOST = 16 };
+/* Fewer keys may have a step by chance, which the next key breaks. */
+enum { STEP_KEYS = 1024 };
 
 static int is_float(uint32_t type)
 {
@@ -24,11 +23,6 @@ static int is_float(uint32_t type)
 static uint64_t span_of(const kr_look *look)
 {
     return look->highest - look->lowest;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 static uint64_t step_of(const kr_look *look)
@@ -119,8 +113,8 @@ kr_look kr_look_at(kr_work *w, const kr_column *keys)
         return look;
     }
     if (look.n >= STEP_KEYS && span_of(&look) / 2 >= look.n)
-        look.step = kr_look_step(w, keys, look.lowest, span_of(&look),
-                                 larger(span_of(&look) / look.n / STEP_FACTOR_MOST, 1));
+        look.step =
+            kr_look_step(w, keys, look.lowest, span_of(&look), span_of(&look) / look.n / KR_LOOK_STEPS_MOST);
     look.repeats = found[LOOK_REPEATS] || look.n - 1 > span_of(&look) / step_of(&look);
     return look;
 }

@@ -7,12 +7,15 @@
 
 enum { KR_LOOK_TEXT_NBYTES = 144 };
 
+/* No rule of choose.c takes keys that lie more steps apart, on average, for dense. So no look searches for
+ * smaller steps. */
+enum { KR_LOOK_STEPS_MOST = 16 };
+
 typedef struct kr_look {
     uint64_t n;               /* keys without NULLs; 0: nothing else is known */
     uint64_t lowest, highest; /* codes */
-    uint64_t
-        step; /* as of kr_look_step; 0: it changes nothing, or was not looked for, of floats and few keys */
-    uint32_t type;        /* kr_type */
+    uint64_t step; /* as of kr_look_step; 0: too small to matter, or not looked for: of floats and few keys */
+    uint32_t type; /* kr_type */
     uint32_t ascends;     /* 1: no key is below the one before it; 0: some is, or there may be NULLs */
     uint32_t is_distinct; /* 1: no key is there twice */
     uint32_t repeats;     /* 1: some is; neither: that was not looked at */

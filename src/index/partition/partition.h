@@ -1,8 +1,8 @@
 /* Partitions a batch by parts of the index: probes of the same part are grouped, so that the part is in the
  * caches while they are searched. Where entries have an order, the index is cut by its own keys into 2^bits
  * parts of one size, whatever the distribution of the keys; a probe belongs to the part that its lower bound
- * falls into. Families that hash have a part for each value of the top bits of the hash. A build may cut all
- * values into even parts: then pairs of values and positions are made of the codes, which lie in fewer runs.
+ * falls into. Families that hash have a part for each value of the top bits of the hash. A build may cut the
+ * range of values into even parts. Then a code becomes a pair of its value and its position.
  *
  * Two passes over the probes: one counts, one places. Tiles of probes are put in order in shared memory, so
  * that they are written in runs. A mark for each probe and the place of each run are kept. After the search
