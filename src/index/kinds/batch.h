@@ -52,6 +52,12 @@ KR_BOTH uint64_t kr_batch_cut_at(uint64_t n, uint32_t bits, uint64_t p)
     return p >> bits ? n : (n * p >> bits) & ~(uint64_t)63;
 }
 
+/* Codes of each of 2^bits even parts of the codes lowest to lowest + span: 2 or more parts. */
+KR_BOTH uint64_t kr_batch_even(uint64_t span, uint32_t bits)
+{
+    return (span >> bits) + 1;
+}
+
 /* What a locating program writes for a probe. The first two need only the first match of a probe. */
 enum {
     KR_PUT_ROW = 1, /* uint32_t: the first row of the match, or KR_NO_ROW */

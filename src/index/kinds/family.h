@@ -191,6 +191,9 @@ typedef struct kr_probe_policy {
     uint32_t parts_from_mib; /* and if the index takes as many MiB: a smaller one stays in a GPU's cache */
     uint32_t sorts_whole;  /* 1: where sorting pays, by up to 32 of the bits that keys differ in; 0: by 16 */
     uint32_t as_is_on_cpu; /* 1: a CPU searches batches as they are */
+    /* Optional, in place of cuts, for ordered families whose entries lie where their values are: a batch is
+     * parted by 2^bits even parts of the range of keys, where an index has so many rows and bytes. */
+    uint32_t (*even_bits)(uint64_t rows, uint64_t footprint_nbytes);
     /* Optional: 1 where options say how a GPU launches lookups, so that batches stay as they are. */
     int (*launches)(const kr_spec *spec);
 } kr_probe_policy;

@@ -21,16 +21,24 @@ uint64_t kr_piece_most(const kr_query *query)
 static void partition(kr_work *w, const kr_query *query, kr_piece *piece)
 {
     const kr_family_ops *ops = query->index->ops;
-    const int has_cuts = ops->ordered && ops->ordered->cuts;
-    const kr_partition_job job = {
-        .cut = has_cuts ? ops->ordered : NULL,
-        .self = query->index->self,
-        .seed = has_cuts ? 0 : ops->hash_seed(query->index->self),
+    const void *self = query->index->self;
+    uint64_t highest = 0;
+    kr_partition_job job = {
+        .self = self,
         .n = piece->n,
         .bits = query->plan.part_bits,
         .segment = query->plan.segment,
         .stay = query->stay,
     };
+    if (!ops->ordered)
+        job.seed = ops->hash_seed(self);
+    else if (ops->ordered->cuts)
+        job.cut = ops->ordered;
+    else {
+        ops->ordered->key_range(self, &job.lowest, &highest);
+        job.even = kr_batch_even(highest - job.lowest, job.bits);
+        job.step = 1;
+    }
     piece->partition = kr_type_key_bits(piece->batch.lower_type) == 64
                            ? kr_partition_make_u64(w, &job, &piece->batch)
                            : kr_partition_make_u32(w, &job, &piece->batch);

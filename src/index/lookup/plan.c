@@ -26,24 +26,13 @@ enum {
  * of an H200. Shorter segments keep them in fewer parts, which then stay in its second-level cache of 50 MB,
  * but cost more: docs/performance-lightweight.md. */
 enum { SEGMENT_MOST = 8192, IN_FLIGHT = 264 };
+/* Of even parts, which are copied to shared memory for each segment. H200, 2^24 keys of kind `dense`, 2^27
+ * lookups, ms with 2^14, 2^15 and 2^16: 1.98, 1.94, 1.94; 2^26 keys with 2^15 and 2^16: 2.43 and 2.60. */
+enum { EVEN_SEGMENT = 1 << 15 };
 static const uint32_t halved_above_mib[] = {40, 60, 100};
 
 #define WHOLE_PIECE ((uint64_t)1 << 40)
 static const char few_probes[] = "too few probes to pay for sorting them";
-
-/* Parts of sorted entries are searched in shared memory; those of a hash table are to fit the second-level
- * cache, a few at a time. Few parts are cheaper: probes and answers move in longer runs. */
-static uint32_t part_bits_for(const kr_probe_case *of)
-{
-    const int hashed = of->spec->kind->family->u32->hash_seed != NULL;
-    const uint64_t whole = hashed ? of->footprint_nbytes : of->rows;
-    const uint32_t part_bits = hashed ? PART_NBYTES_BITS : PART_ROW_BITS;
-    uint32_t bits = 1;
-    while (bits < KR_PART_BITS_MOST && whole >> (bits + 1) >= 1u << part_bits &&
-           of->n_probes >> (bits + 1) >= 1u << PART_PROBE_BITS)
-        ++bits;
-    return bits;
-}
 
 static const kr_probe_policy *policy_of(const kr_probe_case *of)
 {
@@ -51,10 +40,38 @@ static const kr_probe_policy *policy_of(const kr_probe_case *of)
 }
 
 /* Both widths have the same operations. */
+static const kr_ordered_ops *ordered_of(const kr_probe_case *of)
+{
+    return of->spec->kind->family->u32->ordered;
+}
+
+static int is_even(const kr_probe_case *of)
+{
+    return policy_of(of)->even_bits != NULL;
+}
+
+/* Parts of sorted entries are searched in shared memory; those of a hash table are to fit the second-level
+ * cache, a few at a time; even parts are the family's choice. Few parts are cheaper: probes and answers move
+ * in longer runs. */
+static uint32_t part_bits_for(const kr_probe_case *of)
+{
+    const int hashed = !ordered_of(of);
+    const uint64_t whole = hashed ? of->footprint_nbytes : of->rows;
+    const uint32_t part_bits = hashed ? PART_NBYTES_BITS : PART_ROW_BITS;
+    const uint32_t most =
+        is_even(of) ? policy_of(of)->even_bits(of->rows, of->footprint_nbytes) : KR_PART_BITS_MOST;
+    uint32_t bits = 1;
+    while (bits < most && (is_even(of) || whole >> (bits + 1) >= 1u << part_bits) &&
+           of->n_probes >> (bits + 1) >= 1u << PART_PROBE_BITS)
+        ++bits;
+    return bits;
+}
+
 static int can_partition(const kr_probe_case *of)
 {
-    const kr_family_ops *ops = of->spec->kind->family->u32;
-    return of->rows > 0 && (ops->hash_seed || (ops->ordered && ops->ordered->cuts));
+    const kr_ordered_ops *ordered = ordered_of(of);
+    const int hashed = of->spec->kind->family->u32->hash_seed != NULL;
+    return of->rows > 0 && (ordered ? ordered->cuts || is_even(of) : hashed);
 }
 
 static int says_launches(const kr_probe_case *of)
@@ -94,6 +111,8 @@ static uint32_t segment_for(const kr_probe_case *of, const kr_probe_plan *plan)
     const uint64_t probes = n_probes >> plan->part_bits ? n_probes >> plan->part_bits : 1;
     const uint64_t part_kib = of->footprint_nbytes >> plan->part_bits >> 10;
     uint32_t segment = SEGMENT_MOST;
+    if (is_even(of))
+        return EVEN_SEGMENT;
     for (size_t i = 0; i < sizeof halved_above_mib / sizeof *halved_above_mib; ++i)
         if (IN_FLIGHT * (uint64_t)segment * part_kib / probes >> 10 >= halved_above_mib[i])
             segment /= 2;
@@ -159,7 +178,7 @@ kr_probe_plan kr_order_plan_probes(const kr_probe_case *of)
         plan.reason = "too few probes or keys to pay for partitioning";
     } else if (of->n_probes < (on_cpu ? FEW_ON_CPU : FEW_ON_GPU)) {
         plan.reason = few_probes;
-    } else if (!of->spec->kind->family->u32->ordered) {
+    } else if (!ordered_of(of)) {
         plan.reason = "the entries have no order that sorted probes would follow";
     } else if (on_cpu && policy_of(of)->as_is_on_cpu) {
         plan.reason = "concurrent searches hide each other's cache misses";

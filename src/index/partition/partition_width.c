@@ -6,13 +6,16 @@ enum { TILES_LEAST = 256, SMALL_TILE = 2048 };
 
 static int way_of(const kr_partition_job *job)
 {
-    return job->cut ? PARTITION_BY_CUTS : job->even ? PARTITION_EVEN : PARTITION_HASHED;
+    return job->pairs  ? PARTITION_PAIRS
+           : job->cut  ? PARTITION_BY_CUTS
+           : job->even ? PARTITION_EVEN
+                       : PARTITION_HASHED;
 }
 
 /* Bytes of shared memory for a tile of so many probes. */
 static uint32_t room_nbytes(const kr_partition_job *job, uint32_t tile)
 {
-    const uint32_t parts = 1u << job->bits, each = job->even ? 8 : sizeof(kr_key) + 4,
+    const uint32_t parts = 1u << job->bits, each = job->pairs ? 8 : sizeof(kr_key) + 4,
                    cuts = job->cut ? parts * sizeof(kr_key) + PARTITION_CELLS * 4 : 0;
     return cuts + parts * 4 + tile * each;
 }
@@ -55,7 +58,7 @@ static uint64_t parts_nbytes(const kr_partition_job *job)
 
 uint64_t KR_W(kr_partition_estimate)(const kr_partition_job *job)
 {
-    return job->n * (job->even ? sizeof(uint64_t) : sizeof(kr_key)) + parts_nbytes(job);
+    return job->n * (job->pairs ? sizeof(uint64_t) : sizeof(kr_key)) + parts_nbytes(job);
 }
 
 static void allocate(kr_work *w, const kr_partition_job *job, int order, kr_partition *made)
@@ -63,7 +66,7 @@ static void allocate(kr_work *w, const kr_partition_job *job, int order, kr_part
     const char *help = "use probes=as-is";
     const uint64_t each = job->n * sizeof(uint32_t);
     made->parts = kr_work_take_or(w, parts_nbytes(job), "the parts of a batch", help);
-    if (job->even) {
+    if (job->pairs) {
         made->pairs = kr_work_take(w, job->n * sizeof *made->pairs, "pairs of values and positions");
         return;
     }
@@ -131,9 +134,9 @@ static void prepare(kr_work *w, const kr_partition_job *job, const partition_par
 static void run_passes(kr_work *w, const kr_partition_job *job, partition_params *p, uint64_t n_tiles)
 {
     static const kr_program *const counts[] = {&KR_W(partition_count_cut), &KR_W(partition_count_even),
-                                               &KR_W(partition_count_hashed)};
+                                               &KR_W(partition_count_hashed), &KR_W(partition_count_even)};
     static const kr_program *const places[] = {&KR_W(partition_place_cut), &KR_W(partition_place_even),
-                                               &KR_W(partition_place_hashed)};
+                                               &KR_W(partition_place_hashed), &KR_W(partition_place_pairs)};
     const int way = way_of(job);
     prepare(w, job, p);
     p->blocks = (kr_blocks){room_nbytes(job, 0), 2};
@@ -146,7 +149,7 @@ static void run_passes(kr_work *w, const kr_partition_job *job, partition_params
 
 kr_partition KR_W(kr_partition_make)(kr_work *w, const kr_partition_job *job, kr_batch *batch)
 {
-    const int order = !job->stay && !job->even && (job->with_order || batch->upper || batch->lower_validity);
+    const int order = !job->stay && !job->pairs && (job->with_order || batch->upper || batch->lower_validity);
     kr_partition made = {
         .view = {.segment = job->segment, .bits = job->bits, .most_segments = most_segments(job)},
         .n = job->n,
@@ -157,7 +160,7 @@ kr_partition KR_W(kr_partition_make)(kr_work *w, const kr_partition_job *job, kr
         return made;
     partition_params params = params_of(job, batch, &made);
     run_passes(w, job, &params, tiles_of(&made));
-    if (job->even)
+    if (job->pairs)
         return made;
     batch->order = params.order;
     batch->lower = made.codes;

@@ -3,9 +3,8 @@
  * With cuts, the part p of a code x is the number of cuts below x, not counting cut 0. So the first entry of
  * at least x lies after cut p, and at cut p + 1 at the latest. A table over the leading bits of a code's
  * distance from the lowest key narrows the search among the cuts: to none or one of them where keys are
- * spread evenly, and to all where they crowd. Even parts are found by divisions, and
- * their codes become pairs. Else the part is the top bits of the code's hash. `way` is a constant in each
- * program. */
+ * spread evenly, and to all where they crowd. Even parts are found by divisions. Else the
+ * part is the top bits of the code's hash. `way` is a constant in each program. */
 #ifndef KEYRAY_INDEX_PARTITION_PARTITION_WIDTH_BODY_H
 #define KEYRAY_INDEX_PARTITION_PARTITION_WIDTH_BODY_H
 
@@ -24,7 +23,7 @@ enum {
     PARTITION_CELLS = 1 << PARTITION_TABLE_BITS,
 };
 
-enum { PARTITION_BY_CUTS, PARTITION_EVEN, PARTITION_HASHED };
+enum { PARTITION_BY_CUTS, PARTITION_EVEN, PARTITION_HASHED, PARTITION_PAIRS };
 
 typedef struct partition_params {
     kr_batch batch; /* the caller's */
@@ -40,7 +39,7 @@ typedef struct partition_params {
     kr_segment *segments;
     uint32_t *n_segments;
     kr_key *codes;   /* NULL: pairs in their place */
-    uint64_t *pairs; /* of even parts: as in kr_partition */
+    uint64_t *pairs; /* as in kr_partition */
     uint32_t *order; /* or NULL */
     uint32_t *marks; /* as in kr_partition, or NULL */
     uint32_t *bases;
@@ -115,9 +114,19 @@ KR_BODY uint32_t partition_range(const partition_params *p, const partition_room
     return room->table[cell < PARTITION_CELLS ? (uint32_t)cell : PARTITION_CELLS - 1];
 }
 
+/* Codes below the lowest have value 0. */
 KR_BODY kr_key partition_value(const partition_params *p, kr_key code)
 {
-    return kr_code_divide((kr_key)(code - p->lowest), p->step_magic, p->step_shift);
+    const kr_key distance = (kr_key)(code - (code < p->lowest ? code : p->lowest));
+    return kr_code_divide(distance, p->step_magic, p->step_shift);
+}
+
+/* Codes beyond the parts belong to the last. */
+KR_BODY uint32_t partition_even_part(const partition_params *p, kr_key code)
+{
+    const kr_key part = kr_code_divide(partition_value(p, code), p->magic, p->shift);
+    const uint32_t last = (1u << p->bits) - 1;
+    return part < last ? (uint32_t)part : last;
 }
 
 /* The parts of n codes. Most cells have one cut or none, so that reads of shared memory do not wait for each
@@ -129,9 +138,8 @@ KR_BODY void partition_parts(const partition_params *p, int way, const partition
     if (way != PARTITION_BY_CUTS) {
         KR_UNROLL
         for (uint32_t j = 0; j < n; ++j)
-            parts[j] = way == PARTITION_HASHED
-                           ? kr_code_hash(codes[j], p->seed) >> (32 - p->bits)
-                           : (uint32_t)kr_code_divide(partition_value(p, codes[j]), p->magic, p->shift);
+            parts[j] = way == PARTITION_HASHED ? kr_code_hash(codes[j], p->seed) >> (32 - p->bits)
+                                               : partition_even_part(p, codes[j]);
         return;
     }
     KR_UNROLL
@@ -321,12 +329,12 @@ KR_BODY void partition_keep_bases(kr_block block, const partition_params *p, con
     kr_block_sync(block);
 }
 
-/* Puts a probe of the tile to its place there. Of even parts, a code becomes its value in the part. */
+/* Puts a probe of the tile to its place there. Of pairs, a code becomes its value in the part. */
 KR_BODY void partition_put(const partition_params *p, int way, const partition_room *room, uint32_t at,
                            kr_key code, uint32_t mark)
 {
     const uint32_t part = kr_partition_mark_part(mark);
-    if (way == PARTITION_EVEN) {
+    if (way == PARTITION_PAIRS) {
         const uint32_t value = (uint32_t)(partition_value(p, code) - part * p->even);
         ((uint64_t *)room->codes)[at] = (uint64_t)mark << 32 | value;
     } else {
@@ -365,7 +373,7 @@ KR_BODY void partition_order_tile(kr_block block, const partition_params *p, int
 KR_BODY void partition_write(const partition_params *p, int way, const partition_room *room, uint64_t first,
                              uint32_t at)
 {
-    if (way == PARTITION_EVEN) {
+    if (way == PARTITION_PAIRS) {
         const uint64_t pair = ((const uint64_t *)room->codes)[at];
         const uint32_t mark = (uint32_t)(pair >> 32), row = (uint32_t)first + kr_partition_mark_source(mark);
         p->pairs[room->counts[kr_partition_mark_part(mark)] + at] = (uint64_t)row << 32 | (uint32_t)pair;
@@ -447,5 +455,6 @@ PARTITION_PROGRAM(KR_BLOCK_PAIR_PROGRAM, partition_count_hashed, partition_count
 PARTITION_PROGRAM(KR_BLOCK_PROGRAM, partition_place_cut, partition_place_all, PARTITION_BY_CUTS);
 PARTITION_PROGRAM(KR_BLOCK_PROGRAM, partition_place_even, partition_place_all, PARTITION_EVEN);
 PARTITION_PROGRAM(KR_BLOCK_PROGRAM, partition_place_hashed, partition_place_all, PARTITION_HASHED);
+PARTITION_PROGRAM(KR_BLOCK_PROGRAM, partition_place_pairs, partition_place_all, PARTITION_PAIRS);
 
 #endif

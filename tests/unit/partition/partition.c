@@ -175,23 +175,29 @@ static const uint32_t *places_of(const kr_partition *made)
     return places;
 }
 
-enum { BY_CUTS, BY_HASH, EVEN, N_WAYS };
+enum { BY_CUTS, BY_HASH, EVEN, PAIRS, N_WAYS };
 
-/* Even parts from the lowest probe to the highest. */
-static void share_evenly(const uint64_t *probes, uint64_t n, kr_partition_job *job)
+/* Even parts from the lowest probe to the highest; where codes may lie outside, of the index's keys. */
+static void share_evenly(const toy *index, const uint64_t *probes, uint64_t n, kr_partition_job *job)
 {
     uint64_t highest = job->lowest = probes[0];
     for (uint64_t i = 1; i < n; ++i) {
         job->lowest = probes[i] < job->lowest ? probes[i] : job->lowest;
         highest = probes[i] > highest ? probes[i] : highest;
     }
+    if (!job->pairs)
+        key_range(index, &job->lowest, &highest);
     job->step = ((highest - job->lowest) >> job->bits >> 31) + 1 + next_random() % 3;
     job->even = ((highest - job->lowest) / job->step >> job->bits) + 1;
 }
 
 static int is_in_part(const toy *index, const kr_partition_job *job, uint64_t code, uint32_t p)
 {
-    const uint64_t at = first_at_least(index, code);
+    const uint64_t at = first_at_least(index, code), last = ((uint64_t)1 << job->bits) - 1;
+    if (job->even) {
+        const uint64_t part = code < job->lowest ? 0 : (code - job->lowest) / job->step / job->even;
+        return p == (part < last ? part : last);
+    }
     if (!job->cut)
         return hash_of(index->type, code) >> (32 - job->bits) == p;
     return (p == 0 || at > kr_batch_cut_at(index->n, job->bits, p)) &&
@@ -267,6 +273,7 @@ static void check_batch(kr_device *device, const toy *index, const uint64_t *pro
                             .seed = seed,
                             .n = n,
                             .bits = bits,
+                            .pairs = way == PAIRS,
                             .segment = 8192};
     kr_batch batch = {.lower = lower,
                       .upper = with == WITH_UPPER ? lower : NULL,
@@ -277,8 +284,8 @@ static void check_batch(kr_device *device, const toy *index, const uint64_t *pro
     kr_work w = kr_work_on(device, NULL, &err);
     for (uint64_t i = 0; i < n; ++i)
         store(index->type, lower, i, probes[i]);
-    if (way == EVEN)
-        share_evenly(probes, n, &job);
+    if (way >= EVEN)
+        share_evenly(index, probes, n, &job);
     const kr_partition made = kr_type_key_bits(index->type) == 64 ? kr_partition_make_u64(&w, &job, &batch)
                                                                   : kr_partition_make_u32(&w, &job, &batch);
     if (!kr_work_goes_on(&w))
@@ -286,7 +293,7 @@ static void check_batch(kr_device *device, const toy *index, const uint64_t *pro
     assert_int_equal(made.n, n);
     assert_int_equal(made.view.bits, bits);
     check_chunks(&made.view, n);
-    if (way == EVEN) {
+    if (way == PAIRS) {
         check_pairs(&made, &job, probes);
         assert_int_equal(kr_work_end(&w), KR_OK);
         return;

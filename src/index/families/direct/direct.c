@@ -40,10 +40,30 @@ static kr_status takes(uint32_t type, kr_error *err)
         "no floats; use kind pivot");
 }
 
+/* How many parts suit direct_points_width.c: as few as fit shared memory with their row ids, of which a GPU
+ * has about PIECE_NBYTES for each of two blocks; else MOST_BITS, if their bits alone fit; else FEW_BITS. Each
+ * bit more makes runs of a partition shorter. H200, 2^27 lookups, one key in four values, G/s with 7, 8, 9,
+ * 10, 11 bits: 2^24 keys 49.7, 58.8, 62.8, 69.2, 43.2; 2^26 keys 44.9, 44.6, 53.5, 55.3, 51.6; 2^28
+ * keys 41.8, 41.5, 42.2, 41.5, 38.8. */
+enum { PIECE_NBYTES = 100 * 1024, MOST_BITS = 10, FEW_BITS = 8 };
+
+static uint32_t even_bits(uint64_t rows, uint64_t footprint_nbytes)
+{
+    const uint64_t ids = footprint_nbytes / sizeof(uint32_t) >= rows ? rows * sizeof(uint32_t) : 0;
+    const uint64_t words = direct_piece_words_nbytes((footprint_nbytes - ids) / DIRECT_BLOCK_NBYTES);
+    for (uint32_t bits = 1; bits <= MOST_BITS; ++bits)
+        if ((words + ids) >> bits <= PIECE_NBYTES)
+            return bits;
+    return words >> MOST_BITS <= PIECE_NBYTES ? MOST_BITS : FEW_BITS;
+}
+
 static const kr_family family = {
-    /* H100, 2^27 lookups as they are and partitioned, G/s: 18 MiB 62.6 and 37.7, 37 MiB (2^26 keys whose row
-     * ids are not kept) 67 and 39, 293 MiB 17.7 and 33.7. */
-    .probes = {.parts_from = {{{22, 22}}, {{22, 22}}}, .parts_from_mib = 48, .as_is_on_cpu = 1},
+    /* H200, 2^27 lookups as they are and partitioned, G/s: 18 MiB 75 and 74, 37 MiB (2^26 keys whose row ids
+     * are not kept) 97.9 and 67, 293 MiB 22.7 and 55.3. */
+    .probes = {.parts_from = {{{22, 22}}, {{22, 22}}},
+               .parts_from_mib = 48,
+               .even_bits = even_bits,
+               .as_is_on_cpu = 1},
     .u32 = &direct_ops_u32,
     .u64 = &direct_ops_u64,
     .keeps_on_host = keeps_on_host,

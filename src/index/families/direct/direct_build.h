@@ -45,8 +45,9 @@ void KR_W(direct_bind)(direct_index *index);
 kr_sorted KR_W(direct_unfold)(kr_work *work, const direct_index *index);
 void KR_W(direct_unfold_give)(kr_work *work, const direct_index *index, const kr_sorted *sorted);
 
-/* The family's `cuts`. */
-void KR_W(direct_cut_keys)(kr_work *work, const void *self, uint32_t bits, void *keys);
+/* Points of a partitioned batch, part by part in shared memory. 0: nothing was done, as that does not pay, or
+ * a part does not fit. Enqueues. */
+int KR_W(direct_points_locate)(kr_work *work, const direct_view *view, const kr_locate *job);
 
 KR_PROGRAM_DECLARE(direct_check_blocks);
 KR_PROGRAM_DECLARE(direct_check_starts);

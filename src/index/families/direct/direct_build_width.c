@@ -243,12 +243,3 @@ void KR_W(direct_unfold_give)(kr_work *w, const direct_index *index, const kr_so
         kr_work_give(w, sorted->rows.data);
     kr_work_give(w, sorted->keys.data);
 }
-
-/* ---- Parts ---------------------------------------------------------------------------------------- */
-
-void KR_W(direct_cut_keys)(kr_work *w, const void *self, uint32_t bits, void *keys)
-{
-    const direct_params p = {.view = ((const direct_index *)self)->view, .keys = keys, .bits = bits};
-    if (p.view.n)
-        kr_work_run(w, &KR_W(direct_cuts), &p, (uint64_t)1 << bits);
-}

@@ -104,17 +104,6 @@ KR_BODY void direct_repeat_key(const direct_params *p, uint64_t i)
 }
 KR_MAP_PROGRAM(direct_repeat, direct_params, direct_repeat_key);
 
-/* The keys that cut an index in parts (kr_ordered_ops.cuts). */
-KR_BODY void direct_cut(const direct_params *p, uint64_t part)
-{
-    const direct_view *v = &p->view;
-    const uint32_t position = (uint32_t)kr_batch_cut_at(v->n, p->bits, part);
-    const uint32_t ordinal = direct_ordinal(v, position);
-    const uint64_t near = (uint64_t)v->n_blocks * part >> p->bits;
-    p->keys[part] = direct_key(v, ordinal, (uint32_t)near);
-}
-KR_MAP_PROGRAM(direct_cuts, direct_params, direct_cut);
-
 /* ---- Checks --------------------------------------------------------------------------------------- */
 
 /* Ranks count the bits before, the lowest and the highest value have keys, and behind it there is none. */

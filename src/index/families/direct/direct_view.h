@@ -9,7 +9,7 @@
 
 #include "base/program/lang.h"
 
-enum { DIRECT_WORDS = 8, DIRECT_VALUES = 224, DIRECT_BLOCK_NBYTES = 32 };
+enum { DIRECT_WORDS = 8, DIRECT_BIT_WORDS = 7, DIRECT_VALUES = 224, DIRECT_BLOCK_NBYTES = 32 };
 
 /* A value has at most so many bits, so that the number of its word has 32. */
 enum { DIRECT_VALUE_BITS = 37 };
@@ -28,5 +28,12 @@ typedef struct direct_view {
     uint32_t is_full; /* of lookups: 1: all values have keys, so that a value is an ordinal */
 } direct_view;
 kr_assert_size(direct_view, 80);
+
+/* In shared memory, of blocks whose words of bits have 8 bytes each (direct_points_width_body.h). What
+ * follows begins at 16 bytes. */
+KR_BOTH uint64_t direct_piece_words_nbytes(uint64_t n_blocks)
+{
+    return (n_blocks * DIRECT_BIT_WORDS * sizeof(uint64_t) + 15) & ~(uint64_t)15;
+}
 
 #endif

@@ -21,6 +21,8 @@ static void locate(kr_work *w, const void *self, const kr_locate *job)
 {
     direct_find_params params = {job->batch, job->put, ((const direct_index *)self)->view};
     const direct_view *v = &params.view;
+    if (KR_W(direct_points_locate)(w, v, job))
+        return;
     params.view.is_full = v->n && v->n_keys - 1 == v->span / v->step;
     const kr_program *program = job->batch.near.how ? &KR_W(direct_nearest)
                                 : job->batch.upper  ? &KR_W(direct_range)
@@ -41,7 +43,7 @@ static void key_range(const void *self, uint64_t *lowest, uint64_t *highest)
     *highest = v->lowest + v->span;
 }
 
-static const kr_ordered_ops ordered = {key_range, KR_W(direct_cut_keys)};
+static const kr_ordered_ops ordered = {.key_range = key_range};
 
 static uint32_t components(const void *self, kr_component components[KR_COMPONENTS_MOST])
 {
