@@ -63,20 +63,15 @@ static int answers_ranges(const wishes *wanted)
  * the kind: the first row that fits. What a row leaves out may be anything. Measured, see docs/choosing.md,
  * which has "Dense and clustered columns" and "What else best may be told":
  *
- * `dense` holds keys of which the next is at most `factor` steps away, values in most columns. On a CPU it is
- * faster than `pivot` up to there, and than `hash` up to one key in 4 values or where probes miss; on a GPU
- * it was measured with one key in 4 values. Its build takes longer than that of `pivot`, which half a lookup
- * for each key pays for.
+ * `dense` holds keys of which the next is at most `factor` steps away, values in most columns. It is faster
+ * than `pivot` up to there, and than `hash` up to one key in 4 values, on a CPU also where probes miss. A CPU
+ * builds it more slowly than `pivot`, which half a lookup for each key pays for; a GPU faster, and keys that
+ * repeat 1.14 times as slowly.
  *
  * A build of `hash` takes 3 to 4 times as long as that of `pivot` on a CPU, and 20 times or more where keys
  * ascend. One to three lookups for each key pay for that. On a GPU one does where batches are too small to be
  * partitioned, else it takes 3 to 13. */
-enum {
-    DENSE_FACTOR = KR_LOOK_STEPS_MOST,
-    DENSE_FACTOR_HASH = 4,
-    DENSE_FACTOR_GPU = 4,
-    PARTITIONED_FROM = 1 << 22
-};
+enum { DENSE_FACTOR = KR_LOOK_STEPS_MOST, DENSE_FACTOR_HASH = 4, PARTITIONED_FROM = 1 << 22 };
 static const struct rule {
     const char *text;
     int on_cpu;
@@ -91,9 +86,7 @@ static const struct rule {
      .reason = "few lookups before the next build, which takes longer for dense than its lookups save"},
     {"best", 1, .factor = DENSE_FACTOR, .spec = "dense",
      .reason = "keys are close together: a bit for each value takes the place of a search"},
-    {"best", 0, .factor = DENSE_FACTOR_GPU, .lookups = 50, .spec = "pivot:k=9",
-     .reason = "few lookups before the next build, which takes longer for dense than its lookups save"},
-    {"best", 0, .factor = DENSE_FACTOR_GPU, .spec = "dense",
+    {"best", 0, .factor = DENSE_FACTOR, .spec = "dense",
      .reason = "keys are close together: a bit for each value takes the place of a search"},
     {"best:ranges=off", 1, .lookups = 50, .spec = "pivot",
      .reason = "few lookups before the next build, which takes three times as long for a hash table"},
@@ -109,13 +102,14 @@ static const struct rule {
     {"best:ranges=off", 1, .factor = DENSE_FACTOR, .hits = 10, .spec = "dense",
      .reason = "keys are close together and few probes find one: a bit says so faster than a hash table, in "
                "less memory"},
+    {"best:ranges=off", 0, .factor = DENSE_FACTOR_HASH, .spec = "dense",
+     .reason = "keys are close together: bits for values are faster than a hash table, are built faster, and "
+               "take less memory"},
     {"best:ranges=off", 0, .lookups = 50, .spec = "pivot:k=9",
      .reason = "few lookups before the next build, which takes twice as long for a hash table"},
     {"best:ranges=off", 0, .lookups = 200, .batch_from = PARTITIONED_FROM, .spec = "pivot:k=9",
      .reason = "few lookups before the next build, which takes twice as long for a hash table, and large "
                "batches, which are partitioned"},
-    {"best:ranges=off", 0, .factor = DENSE_FACTOR_GPU, .spec = "dense",
-     .reason = "keys are close together: about as fast as a hash table, in less memory"},
 };
 
 /* What was told is as the row has it; what the keys decide is not looked at yet. */

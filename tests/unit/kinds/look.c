@@ -285,8 +285,8 @@ static void goes_by_what_it_is_told(void **state)
         {1, "best:lookups=500001", LESS_NEAR, 0, "dense", "takes the place of a search"},
         {1, "best:lookups=5", FAR, 0, "pivot", "compares all pivots"},
         {1, "best:batch=1,hits=0", FAR, 0, "pivot", "compares all pivots"},
-        {0, "best:lookups=500000", NEAR, 0, "pivot", "takes longer for dense"},
-        {0, "best:lookups=500001", NEAR, 0, "dense", "takes the place of a search"},
+        {0, "best:lookups=5", LESS_NEAR, 0, "dense", "takes the place of a search"},
+        {0, "best:lookups=5", FAR, 0, "pivot", "a GPU partitions large batches"},
         {0, "best:ranges=off,lookups=500000,batch=1000", FAR, 0, "pivot", "twice as long for a hash table"},
         {0, "best:ranges=off,lookups=500001,batch=1000", FAR, 0, "hash", "one or two nodes"},
         {0, "best:ranges=off,lookups=500001,batch=4194303", FAR, 0, "hash", "one or two nodes"},
@@ -294,7 +294,8 @@ static void goes_by_what_it_is_told(void **state)
          "large batches, which are partitioned"},
         {0, "best:ranges=off,lookups=2000000", FAR, 0, "pivot", "large batches, which are partitioned"},
         {0, "best:ranges=off,lookups=2000001", FAR, 0, "hash", "one or two nodes"},
-        {0, "best:ranges=off,lookups=2000001", NEAR, 0, "dense", "in less memory"},
+        {0, "best:ranges=off,lookups=5", NEAR, 0, "dense", "take less memory"},
+        {0, "best:ranges=off", LESS_NEAR, 0, "hash", "one or two nodes"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
