@@ -1,9 +1,14 @@
 """Takes the figures of a new run into a file of claims, by the places that its claims name. Only the lines of figures change."""
 import json
+import operator
 import pathlib
 import re
 
 import rules
+
+
+SIGNS = {" / ": operator.truediv, " - ": operator.sub}
+AWAITED = "no run"  # with which the reason of a claim begins that has places and no figures yet
 
 
 class Absent(Exception):
@@ -25,8 +30,10 @@ def value_at(experiments, claim, place):
     panel = experiments.get(place.get("in", claim.get("command", "")), {}).get("panels", {}).get(place["table"])
     if panel is None:
         raise Absent
-    sides = [column(panel, series.strip(), place.get("column", "ms"), place.get("points")) for series in place["of"].split(" / ")]
-    values = sides[0] if len(sides) == 1 else [a / b for a, b in zip(*sides)]
+    sign = next((sign for sign in SIGNS if sign in place["of"]), None)
+    names = place["of"].split(sign) if sign else [place["of"]]
+    sides = [column(panel, name, place.get("column", "ms"), place.get("points")) for name in names]
+    values = [SIGNS[sign](a, b) for a, b in zip(*sides)] if sign else sides[0]
     values = rules.reduced(values, place.get("use"))
     return values[0] if len(values) == 1 else values
 
@@ -38,9 +45,16 @@ def written(value):
     return str(value) if isinstance(value, int) else repr(float(f"{value:.4g}"))
 
 
+def awaited(claim):
+    """It waits for its first run."""
+    return claim.get("reason", "").startswith(AWAITED)
+
+
 def replaced(block, name, value):
+    """The line of a figure, which may be the first."""
+    text = f"ours.{json.dumps(name)} = {written(value)}"
     line = re.compile(rf'^ours\.{re.escape(json.dumps(name))} = .*$', re.M)
-    return line.sub(lambda found: f"ours.{json.dumps(name)} = {written(value)}", block)
+    return line.sub(lambda found: text, block) if line.search(block) else re.sub(r"^places\.", lambda found: f"{text}\n{found[0]}", block, count=1, flags=re.M)
 
 
 def with_run(block, run):
@@ -68,6 +82,8 @@ def take(paper, path, run):
             continue
         for name, value in values.items():
             block = replaced(block, name, value)
+        if awaited(claim):
+            block = re.sub(r"^reason = .*\n", "", block, flags=re.M)
         blocks[i] = with_run(block, run)
         taken.append(claim["id"])
     return "".join(blocks), taken

@@ -200,6 +200,46 @@ def new_figures():
         assert failed.returncode == 2 and "[runs.nowhere]" in failed.stderr, failed
 
 
+AWAITED = """
+[[section]]
+title = "t"
+
+[[section.claim]]
+id = "t"
+where = "1"
+claim = "c"
+command = "sieved"
+points = ["16", "128"]
+rays = "none"
+reason = "no run of sieved"
+rule = { form = "equal", of = "a", paper = 3 }
+places."a" = { table = "T", of = "x - y", points = ["K 16", "K 128"] }
+"""
+
+
+def first_figures():
+    """A claim that waits for a run takes its first figures, and is judged; one with another reason is not whole without them."""
+    panel = {"K 16": {"x": {"ms": 5.0}, "y": {"ms": 2.0}}, "K 128": {"x": {"ms": 4.0}, "y": {"ms": 1.0}}}
+    with tempfile.TemporaryDirectory() as folder:
+        data = pathlib.Path(folder)
+        path = data / "rtscan.toml"
+        text = (claims.HERE / path.name).read_text()
+        path.write_text(text + AWAITED)
+        (data / "figures.json").write_text(json.dumps({"sieved": {"panels": {"T": panel}}}))
+        assert word(claims.load(path).claims()[-1]) == claims.OPEN
+        subprocess.run([sys.executable, str(claims.HERE / "make"), "--data", folder, "--docs", folder, "--figures", str(data / "figures.json"),
+                        "--run", "h100"], check=True, capture_output=True)
+        claim = claims.load(path).claims()[-1]
+        assert claim["ours"] == {"a": [3.0, 3.0]} and claim["run"] == "h100" and "reason" not in claim and word(claim) == claims.CONFIRMED, claim
+        path.write_text(text + AWAITED.replace("no run of sieved", "no RT cores"))
+        try:
+            claims.load(path)
+        except claims.Broken as error:
+            assert "names a figure that is not there" in str(error), error
+            return
+        raise AssertionError("places without figures were taken")
+
+
 def pages_that_drift():
     """The pages in docs are what `make` writes, and a changed one is found."""
     make = [sys.executable, str(claims.HERE / "make")]
@@ -214,7 +254,7 @@ def pages_that_drift():
 
 
 def main():
-    for test in (forms, small_gains, uses, obstacles, refused, papers, broken_files, new_figures, pages_that_drift):
+    for test in (forms, small_gains, uses, obstacles, refused, papers, broken_files, new_figures, first_figures, pages_that_drift):
         test()
     print("every rule turns")
 

@@ -5,6 +5,7 @@ shows some figures of each run (its columns). Points share a command where possi
 """
 import argparse
 import collections
+import copy
 import itertools
 import json
 import pathlib
@@ -448,8 +449,21 @@ def keep_figures(path, experiment, head, panels):
     """Adds an experiment to a file of figures, which pages are made of."""
     path = pathlib.Path(path)
     figures = json.loads(path.read_text()) if path.is_file() else {}
-    figures[experiment.name] = {"head": head, "panels": panels}
+    before = figures.get(experiment.name, {}).get("panels", {})
+    figures[experiment.name] = {"head": head, "panels": {**before, **panels}}
     path.write_text(json.dumps(figures, indent=1) + "\n")
+
+
+def picked(panels, options):
+    """The panels with the series and points that were asked for, without those that have none."""
+    def among(words, things):
+        return [each for each in things if not words or any(word in each.label for word in words)]
+
+    for panel in map(copy.copy, panels):
+        panel.series, panel.shown, panel.beside = (among(options.only, each) for each in (panel.series, panel.shown, panel.beside))
+        panel.points, panel.lines = among(options.points, panel.points), [*panel.shown, *panel.rivals]
+        if panel.series and panel.shown and panel.points and among(options.panels, [Point(panel.title, {})]):
+            yield panel
 
 
 def scale_of(experiment, options, gpu):
@@ -469,7 +483,7 @@ def run_experiment(experiment, options, device, known, kept):
         kept.keep_experiment(experiment, scale, [])
         return
     runner, figures, panels = Runner(options, device, known, kept), {}, []
-    for panel in experiment.panels(scale):
+    for panel in picked(experiment.panels(scale), options):
         first = not runner.reports
         runner.commands.clear()
         cells = run_panel(runner, panel)
@@ -501,6 +515,9 @@ def parse(description, epilog, arguments, scans):
     else:
         parser.add_argument("--keys-log2", type=int, metavar="N", help="2^N keys instead of the experiment's own size")
         parser.add_argument("--probes-log2", type=int, metavar="N", help="2^N probes (or matches, where they are varied)")
+    parser.add_argument("--panels", action="append", metavar="TEXT", help="only tables whose title contains it; may be repeated")
+    parser.add_argument("--only", action="append", metavar="TEXT", help="only series whose name contains it; may be repeated")
+    parser.add_argument("--points", action="append", metavar="TEXT", help="only points whose name contains it; may be repeated")
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="timed runs [3]")
     parser.add_argument("--limit", type=float, default=8, metavar="SECONDS",
                         help="for one table cell, with all that it needs; longer ones are given up [8]")

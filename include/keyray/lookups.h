@@ -86,7 +86,7 @@ KR_API double kr_report_phase_seconds(const kr_report *report, uint32_t ordinal)
  * Of scans, if kr_scan_options.count_work is 1: "rays", "primitives" (of scenes, that rays met; each stands
  * for one row or several), "intersections" (rows whose own cubes or triangles rays met), "rows compared"
  * (rows whose values were compared one by one), "rows skipped" (rows that needed no comparison, as vectors or
- * zones decided).
+ * zones decided), "rays that met rows".
  */
 KR_API uint32_t kr_report_counter_count(const kr_report *report);
 KR_API const char *kr_report_counter_name(const kr_report *report, uint32_t ordinal);

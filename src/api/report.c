@@ -85,6 +85,7 @@ static counters counters_of(const kr_report *report)
         [KR_SCAN_INTERSECTIONS] = "intersections",
         [KR_SCAN_REFINED] = "rows compared",
         [KR_SCAN_SPARED] = "rows skipped",
+        [KR_SCAN_RAYS_MET] = "rays that met rows",
     };
     static const char *const kept_names[] = {
         [KR_KEPT_TRAVELS] = "parts that travelled",

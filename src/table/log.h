@@ -11,6 +11,7 @@ enum {
     KR_SCAN_INTERSECTIONS, /* rows whose own cubes or triangles rays met */
     KR_SCAN_REFINED,       /* rows whose values were compared one by one */
     KR_SCAN_SPARED,        /* rows that would have been compared, had nothing been known of them */
+    KR_SCAN_RAYS_MET,      /* rays that met a row */
     KR_SCAN_WORKS
 };
 

@@ -259,7 +259,7 @@ static void check_facts(void)
         WORKS(kr_scan(table, conditions, sinks, 1, &options, NULL, &err));
     CHECK(kr_report_probe_count(report) == 1 && kr_report_step_count(report) == 1);
     CHECK(kr_report_step_text(report, 0) && strstr(kr_report_step_text(report, 0), "full"));
-    CHECK(!kr_report_step_text(report, 1) && kr_report_counter_count(report) == 5);
+    CHECK(!kr_report_step_text(report, 1) && kr_report_counter_count(report) == 6);
     CHECK(strcmp(kr_report_counter_name(report, 0), "rays") == 0 && kr_report_counter_value(report, 0) == 0);
     CHECK(kr_report_phase_count(report) >= 2);
     WORKS(kr_scan_explain(table, condition, text, sizeof text, &err));

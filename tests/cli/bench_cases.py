@@ -292,7 +292,7 @@ def experiments_lightweight(keyray, device, folder):
             raise Skip(f"no kind {kind}")
     out = run_experiments(keyray, device, folder, "lightweight", names)
     assert "build phases, ms" in out and "| 128/16 |" in out and "| group 1024 |" in out, out
-    assert out.count("beside them") == 8 and out.count("the best with 2^8 keys: EO+KS: k=") == len(script.BEST_AT), out
+    assert out.count("beside them") == 9 and out.count("the best with 2^8 keys: EO+KS: k=") == len(script.BEST_AT), out
     assert script.best_here("AO+PB+BS", 27) == script.best_here("AO+PB+BS", 26) != script.best_here("AO+PB+BS", 28)
 
 
@@ -440,6 +440,10 @@ def experiments_counters(keyray, device, folder):
     rows = {row[0]: row[1:] for row in (re.split("  +", line.strip()) for line in done.stdout.splitlines()) if len(row) > 2}
     assert rows["B+, Zipf 5"] == ["3"] + ["50"] * 7, rows
     assert len(rows) == 1 + 4 + 3 + 6 + 6 + 4 + 5 and rows["refit, 2^8 pairs of positions"][1:4] == ["1", "32", "32"], rows
+    for words, row, values in (("misses-sorted --only HT --brief --probes-log2 20", "HT, 0% hits", ["3", "1", "32", "1"]),
+                               ("blocks --only EO+KS", "EO+KS, 1024/1, pin=none", ["3"] + ["1.049e+06"] * 3)):
+        done = subprocess.run([EXPERIMENTS / "counters", *words.split(), *line.split()[6:]], capture_output=True, text=True, check=False)
+        assert re.search(rf"^{re.escape(row)} +{' +'.join(map(re.escape, values))}$", done.stdout, re.MULTILINE) and "hash" not in done.stdout, done
 
 
 def points_of_kinds(_, __, ___):
@@ -514,6 +518,19 @@ def check_reports(folder, script, names):
             assert "waves" in run or len(run["seconds"]["each"]) >= 1 <= report["repeat"], run["seconds"]
 
 
+def experiments_in_part(keyray, device, folder):
+    """Tables, series and points by a part of their names; the file of figures keeps what other calls measured"""
+    size = f"--build {pathlib.Path(keyray).parents[1]} --device {device} --keys-log2 8 --probes-log2 8 --repeat 1 --figures figures.json"
+    for words in (["--panels", ", sorted keys", "--only", "SA", "--only", "HT", "--points", "unsorted"], ["--panels", "unsorted keys", "--only", "SA,"],
+                  ["--only", "nothing"]):
+        done = subprocess.run([EXPERIMENTS / "rtindex", "fig12", *size.split(), *words], cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and not done.stderr, done
+    panels = json.loads((folder / "figures.json").read_text())["fig12"]["panels"]
+    some, other = (next(panel for title, panel in panels.items() if f", {keys} keys" in title) for keys in ("sorted", "unsorted"))
+    assert list(some) == ["unsorted"] and set(some["unsorted"]) == {"SA", "HT", "SA, sorted", "HT, sorted", "SA, best", "HT, best"}, some
+    assert list(other) == ["unsorted", "sorted"] and list(other["sorted"]) == ["SA, sorted", "SA, best"], other
+
+
 def experiments_resume(keyray, device, folder):
     """What is in the folder of reports is not run again; a run that was cut says what is left"""
     line = f"fig10b --build {pathlib.Path(keyray).parents[1]} --device {device} --keys-log2 8 --probes-log2 8 --repeat 1"
@@ -533,5 +550,5 @@ def experiments_resume(keyray, device, folder):
 
 
 SCRIPTS = [work, updates, waves_anew, waves_of_one_size, waves_merged, waves_updated, report_runs, points_of_kinds]
-EXPERIMENTS_SCRIPTS = [every_figure, experiments, experiments_resume, experiments_thesis, experiments_cgrx, experiments_lightweight,
+EXPERIMENTS_SCRIPTS = [every_figure, experiments_in_part, experiments, experiments_resume, experiments_thesis, experiments_cgrx, experiments_lightweight,
                        experiments_rtscan, experiments_choosing, experiments_counters]

@@ -2,6 +2,11 @@
  * where none is needed. */
 #include "ray_tables.h"
 
+static uint64_t min_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static void count_what_rays_meet_of(const char *spec)
 {
     static uint32_t bitmap[ROWS_MOST / 32 + 1];
@@ -26,6 +31,8 @@ static void count_what_rays_meet_of(const char *spec)
         met += counter(report, "intersections");
         refined += counter(report, "rows compared");
         assert_true(counter(report, "intersections") >= counter(report, "rows compared"));
+        assert_in_range(counter(report, "rays that met rows"), counter(report, "intersections") > 0,
+                        min_of(counter(report, "rays"), counter(report, "intersections")));
         /* Rays are cast unless nothing is left for them. */
         assert_int_equal(counter(report, "rays") == 0, at_border != 0);
         casting += counter(report, "rays") > 0;
@@ -121,6 +128,44 @@ static void pack_rows_that_are_near(void **state)
     kr_condition_destroy(condition);
     kr_report_destroy(report);
     kr_table_destroy(t.scanned);
+    empty(&t);
+}
+
+/* Where all rows but the lowest and the highest lie in one place, a ray meets all of these or none, and is
+ * counted once. */
+static void count_rays_that_meet_rows_once(void **state)
+{
+    static uint32_t bitmap[ROWS_MOST / 32 + 1];
+    static const char *const specs[] = {
+        "rtscan:encode=off,vectors=1,pack=1,groups=a+b+c", "rtscan:encode=off,vectors=1,groups=a+b+c",
+        "rtscan:encode=off,vectors=1,interval=0.3,groups=a+b+c", "rtc3:rays=50"};
+    const kr_type types[COLUMNS] = {KR_U32, KR_U32, KR_U32, KR_U32};
+    const uint32_t shapes[COLUMNS] = {ONE, ONE, ONE, ONE};
+    kr_condition *condition = NULL;
+    kr_report *report = NULL;
+    kr_rng rng = {16};
+    table t;
+    (void)state;
+    fill(&t, &rng, types, shapes, 1002, 0);
+    for (uint32_t c = 0; c < COLUMNS; ++c) {
+        ((uint32_t *)t.data[c])[0] = 0;
+        ((uint32_t *)t.data[c])[1] = 200;
+    }
+    assert_int_equal(kr_report_create(&report, NULL), KR_OK);
+    assert_int_equal(
+        kr_condition_parse("a between 50 and 100 and b between 50 and 100 and c between 50 and 100",
+                           &condition, NULL),
+        KR_OK);
+    for (uint32_t s = 0; s < sizeof specs / sizeof *specs; ++s) {
+        create(&t, specs[s]);
+        scan(&t, condition, NULL, bitmap, report);
+        const uint64_t met = counter(report, "rays that met rows");
+        assert_in_range(met, 1, counter(report, "rays"));
+        assert_int_equal(counter(report, "intersections"), 1000 * met);
+        kr_table_destroy(t.scanned);
+    }
+    kr_condition_destroy(condition);
+    kr_report_destroy(report);
     empty(&t);
 }
 
@@ -229,9 +274,10 @@ static void sieve_skewed_values(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(count_what_rays_meet),       cmocka_unit_test(meet_each_row_once),
-        cmocka_unit_test(pack_rows_that_are_near),    cmocka_unit_test(cast_no_ray_without_need),
-        cmocka_unit_test(meet_shapes_by_their_areas), cmocka_unit_test(sieve_skewed_values),
+        cmocka_unit_test(count_what_rays_meet),     cmocka_unit_test(count_rays_that_meet_rows_once),
+        cmocka_unit_test(meet_each_row_once),       cmocka_unit_test(pack_rows_that_are_near),
+        cmocka_unit_test(cast_no_ray_without_need), cmocka_unit_test(meet_shapes_by_their_areas),
+        cmocka_unit_test(sieve_skewed_values),
     };
     const int skipped = take_device_name(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,8 @@ typedef struct cubes_state {
     uint64_t ray;
 } cubes_state;
 
-/* Words of a ray's payload: the cells of the rows that it is for, and its region. */
+/* Words of a ray's payload: the cells of the rows that it is for, and twice its region, plus 1 once it was
+ * counted among the rays that met rows. */
 enum { CUBES_LOW, CUBES_HIGH = 2, CUBES_OF_REGION = 4, CUBES_WORDS };
 
 /* ---- The truth of a row ---------------------------------------------------------------------- */
@@ -129,10 +130,12 @@ KR_BODY cubes_block cubes_payload_block(const uint32_t *payload)
 
 /* Counts what the ray met; returns the rows that are in its region, too. */
 KR_BODY uint32_t cubes_count(const cubes_ray_params *p, const cubes_region *region, uint32_t primitive,
-                             uint32_t met)
+                             uint32_t met, uint32_t *payload)
 {
     const cubes_block block = cubes_block_of(region);
     const uint32_t rows = met & cubes_among(p, primitive, &block);
+    kr_atomic_add64(p->work + KR_SCAN_RAYS_MET, met && !(payload[CUBES_OF_REGION] & 1));
+    payload[CUBES_OF_REGION] |= met != 0;
     kr_atomic_add64(p->work + KR_SCAN_PRIMITIVES, 1);
     kr_atomic_add64(p->work + KR_SCAN_INTERSECTIONS, kr_popcount32(met));
     kr_atomic_add64(p->work + KR_SCAN_REFINED, kr_popcount32(rows));
@@ -148,10 +151,10 @@ KR_BODY uint32_t cubes_hit(const void *params, uint32_t *payload, uint32_t primi
     (void)back;
     if (!rows && !p->work)
         return KR_HIT_IGNORE;
-    const cubes_rays *rays = cubes_rays_at(p, payload[CUBES_OF_REGION]);
+    const cubes_rays *rays = cubes_rays_at(p, payload[CUBES_OF_REGION] / 2);
     const cubes_ray_job *job = p->more_jobs ? p->more_jobs + (rays->axes >> 8) : &p->only;
     if (p->work)
-        rows = cubes_count(p, &rays->region, primitive, rows);
+        rows = cubes_count(p, &rays->region, primitive, rows, payload);
     for (; rows; rows &= rows - 1) {
         const uint64_t slot = first + kr_ctz32(rows);
         cubes_write(p, job, kr_load(p->records + slot), kr_load(p->rows + slot));
@@ -278,7 +281,7 @@ KR_BODY int cubes_step(const cubes_ray_params *p, cubes_state *s)
     const kr_ray ray = cubes_ray(p, &line);
     const cubes_block block = cubes_reach(p, &rays->region, &line);
     uint32_t payload[CUBES_WORDS] = {(uint32_t)block.low, (uint32_t)(block.low >> 32), (uint32_t)block.high,
-                                     (uint32_t)(block.high >> 32), r};
+                                     (uint32_t)(block.high >> 32), 2 * r};
     kr_visit(&p->scene, &ray, payload, cubes_hit, cubes_box, p);
     return 0;
 }
