@@ -415,14 +415,15 @@ def report_runs(keyray, _, folder):
     assert "<svg" in (folder / "keyray-report/index.html").read_text()
 
 
-# Stands in for ncu: runs the command on little data and prints three kernels, and one more for each timed run.
+# Stands in for ncu: runs the command on little data and prints three kernels, and one more for each lookup of a run.
 NCU = """#!/usr/bin/env python3
 import subprocess, sys
 metrics, command = sys.argv[3].split(","), sys.argv[4:]
 small = {"--probes": "16", "--changes": "4", "--count": "1024"}
 subprocess.run([small.get(before, word) for before, word in zip([""] + command, command)], check=True, capture_output=True)
 print('==PROF==\\n"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"')
-for kernel in range(3 + int(command[command.index("--repeat") + 1])):
+lookups = 3 if command[2] == "update" else 2
+for kernel in range(3 + lookups * int(command[command.index("--repeat") + 1])):
     for name in metrics:
         unit, value = ("us", "3,000") if "time" in name else ("%", 20 if kernel == 0 else 50) if "pct" in name else ("inst", 1 << 20)
         print(f'"{kernel}","k<int, 3>","{name}","{unit}","{value}"')

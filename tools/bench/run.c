@@ -16,7 +16,8 @@ static int time_operation(bench_run *run, const char *spec, bench_row *row)
     }
 }
 
-/* As many rounds as are timed: the seconds of a phase differ from one to the next, so this keeps medians. */
+/* As many rounds as are timed: the seconds of a phase differ from one to the next, so this keeps medians.
+ * bench/experiments/counters knows of these rounds. */
 static int report_phases(const bench_run *run, report_facts *lookups)
 {
     const uint64_t rounds = run->options->repeat;
