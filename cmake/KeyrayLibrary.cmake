@@ -1,8 +1,8 @@
 # libkeyray, shared (installed, used by the command) and static (used by unit tests, which reach internals).
 #
 # Every source is compiled once for both. NAME_body.h is the source of NAME.c, which gets the loops for the CPU, and of
-# NAME.cu, which gets the kernels: keyray_body_sources makes those that are not there. The end of NAME says how it is
-# compiled, whoever wrote the file. *_width.c and *_width.cu do not name the width of their keys and are compiled twice,
+# a .cu file, which gets the kernels of a folder: keyray_body_sources makes those that are not there. The end of NAME says
+# how it is compiled, whoever wrote the file. *_width.c and *_width.cu do not name the width of their keys and are compiled twice,
 # with KR_KEY_BITS 32 and 64; *_ray_width.cu become PTX (KeyrayPtx.cmake). *_simd_width.c and *_simd.c hold programs that
 # the CPU runs in the largest instruction set it has: they are compiled for each set besides, with KR_ISA 0 (plain),
 # 1 (AVX2) and 2 (AVX-512).
