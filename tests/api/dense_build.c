@@ -165,8 +165,10 @@ int main(void)
         return 1;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         check_ways(device, KR_U32, sizes[i], 1000, 1);
-        check_ways(device, KR_I32, sizes[i], (uint64_t)-5000, 7);
         check_ways(device, KR_TIMESTAMP64, sizes[i], (uint64_t)-900 * 86400000000, 86400000000);
+        if (sizes[i] == MOST) /* one type of each width */
+            continue;
+        check_ways(device, KR_I32, sizes[i], (uint64_t)-5000, 7);
         check_ways(device, KR_U64, sizes[i], UINT64_C(1) << 63, 64);
     }
     check_crowds(device);

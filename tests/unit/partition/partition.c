@@ -13,7 +13,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-enum { PROBES_MOST = 40000 };
+enum { PROBES_MOST = 20000 }; /* more than a tile */
 
 /* The keys of the toy index, as ascending codes. */
 typedef struct toy {
