@@ -1,7 +1,8 @@
 /* Blocks of several threads on a CPU, for tests; included by block.h only, in builds with
  * KEYRAY_BLOCK_THREADS. Block programs then run as on a GPU: their threads share memory, which begins with
  * garbage and is no larger than the launch says, and wait for each other. So ThreadSanitizer sees a missing
- * kr_block_sync, and AddressSanitizer a store behind the shared memory. */
+ * kr_block_sync, and AddressSanitizer an access behind the shared memory; without the latter, a store close
+ * behind it ends the program, as does a copy that a GPU cannot make. */
 #ifndef KEYRAY_BASE_PROGRAM_BLOCK_THREADS_H
 #define KEYRAY_BASE_PROGRAM_BLOCK_THREADS_H
 
@@ -26,6 +27,13 @@ struct kr_team {
 };
 
 static __thread kr_team *kr_team_of_mine;
+
+/* Bytes behind the shared memory that stay as they are. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { KR_TEAM_BEHIND_NBYTES = 1 };
+#else
+enum { KR_TEAM_BEHIND_NBYTES = 4096 };
+#endif
 
 static inline void kr_team_work(kr_team *team, uint32_t rank)
 {
@@ -65,17 +73,21 @@ static inline void kr_team_run(kr_team_body *body, const void *params, uint32_t 
                                uint64_t n)
 {
     kr_team *team = kr_team_of_mine ? kr_team_of_mine : kr_team_make();
+    const size_t nbytes = (size_t)shared_nbytes + KR_TEAM_BEHIND_NBYTES;
     kr_team_of_mine = team;
     team->body = body;
     team->params = params;
-    team->shared = (char *)malloc(shared_nbytes + 1);
+    team->shared = (char *)malloc(nbytes);
     team->first = first;
     team->n = n;
     if (!team->shared)
         abort();
-    memset(team->shared, 0xA5, shared_nbytes);
+    memset(team->shared, 0xA5, nbytes);
     pthread_barrier_wait(&team->barrier);
     kr_team_work(team, 0);
+    for (size_t i = shared_nbytes; i < nbytes; ++i)
+        if (team->shared[i] != (char)0xA5)
+            abort();
     free(team->shared);
 }
 
@@ -122,12 +134,16 @@ KR_BODY void kr_block_put_bit(kr_block block, uint32_t *words, uint32_t i, int b
 /* Each thread has its own 4 words in every 4 * block.size, as on a GPU. */
 KR_BODY void kr_block_copy(kr_block block, uint32_t *to, const uint32_t *from, uint32_t n)
 {
+    if (((uintptr_t)to | (uintptr_t)from | n * sizeof *to) % 16)
+        abort();
     for (uint32_t w = 4 * block.rank; w < n; w += 4 * block.size)
         memcpy(to + w, from + w, 4 * sizeof *to);
 }
 
 KR_BODY void kr_block_clear(kr_block block, uint32_t *words, uint32_t n)
 {
+    if (((uintptr_t)words | n * sizeof *words) % 16)
+        abort();
     for (uint32_t w = 4 * block.rank; w < n; w += 4 * block.size)
         memset(words + w, 0, 4 * sizeof *words);
 }

@@ -33,7 +33,9 @@ kr_assert_size(kr_batch, 80);
  * are starts[p] .. starts[p + 1] - 1, in segments. In a family with cuts, part p holds the entries at
  * positions kr_batch_cut_at(n, bits, p) to kr_batch_cut_at(n, bits, p + 1) - 1. The first entry that is not
  * below a probe's lower bound is in the probe's part, or is the first entry of the next part. In a family
- * that hashes, p is the top `bits` bits of kr_code_hash of the probe's code. */
+ * that hashes, p is the top `bits` bits of kr_code_hash of the probe's code. In a family with even_bits, each
+ * part has kr_batch_even codes from the lowest key on; codes below it belong to the first part, those beyond
+ * all parts to the last. */
 typedef struct kr_segment {
     uint32_t part, first; /* at most `segment` probes of the part, from `first` on */
 } kr_segment;

@@ -64,7 +64,8 @@ static int answers_ranges(const wishes *wanted)
  * which has "Dense and clustered columns" and "What else best may be told":
  *
  * `dense` holds keys of which the next is at most `factor` steps away, values in most columns. It is faster
- * than `pivot` up to there, and than `hash` up to one key in 4 values, on a CPU also where probes miss. A CPU
+ * than `pivot` up to there (on a GPU up to 7% slower where keys are sparse and repeat, or many rows of ranges
+ * are summed), and than `hash` up to one key in 4 values, on a CPU also where probes miss. A CPU
  * builds it more slowly than `pivot`, which half a lookup for each key pays for; a GPU faster, and keys that
  * repeat 1.14 times as slowly.
  *

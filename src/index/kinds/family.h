@@ -131,8 +131,8 @@ typedef struct kr_family_ops {
     void (*locate)(kr_work *work, const void *self, const kr_locate *job);
     /* Optional, both or neither: the index adds up the rows of probes itself, SUM_ROWS and SUM of integers,
      * as some papers do. `sums`: 1 where it does so. `sum` enqueues and waits for nothing. Not where batches
-     * may be partitioned: in families with cuts or a hash_seed, only for specs that say how lookups are
-     * launched (kr_probe_policy) and refuse probes=partitioned. */
+     * may be partitioned: in families with cuts, even_bits or a hash_seed, only for specs that say how
+     * lookups are launched (kr_probe_policy) and refuse probes=partitioned. */
     int (*sums)(const void *self, int is_range);
     void (*sum)(kr_work *work, const void *self, const kr_sum *job);
     /* How many rows there are, and how those of a match are read. */

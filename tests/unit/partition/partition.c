@@ -417,6 +417,33 @@ static void few_probes_make_few_parts(void **state)
     assert_int_equal(bits_for(device, "array:probes=partitioned", 1 << 21), KR_PART_BITS_MOST);
     assert_int_equal(bits_for(device, "hash:probes=partitioned", 1 << 12), 2);
     assert_int_equal(bits_for(device, "hash:probes=partitioned", 1 << 27), 7);
+    assert_int_equal(bits_for(device, "dense:probes=partitioned", 1 << 12), 2);
+    kr_device_close(device);
+}
+
+/* As measured best on an H200 (src/index/families/direct/README.md): parts of `dense` whose bits and row ids
+ * fit shared memory, or their bits alone, or parts that do not. */
+static void even_parts_fit_shared_memory(void **state)
+{
+    static const struct {
+        uint32_t rows_bits, mib, part_bits;
+    } best[] = {{20, 5, 6}, {24, 73, 10}, {26, 293, 10}, {28, 1170, 8}, {26, 37, 10}};
+    kr_device *device = NULL;
+    kr_spec spec;
+    (void)state;
+    assert_int_equal(kr_device_open("cpu", NULL, &device, NULL), KR_OK);
+    assert_int_equal(kr_spec_parse("dense:probes=partitioned", &spec, NULL), KR_OK);
+    for (size_t b = 0; b < LENGTH(best); ++b) {
+        const kr_probe_case of = {.device = device,
+                                  .spec = &spec,
+                                  .rows = (uint64_t)1 << best[b].rows_bits,
+                                  .footprint_nbytes = (uint64_t)best[b].mib << 20,
+                                  .key_bits = 32,
+                                  .n_probes = 1 << 27};
+        const kr_probe_plan plan = kr_order_plan_probes(&of);
+        assert_int_equal(plan.part_bits, best[b].part_bits);
+        assert_int_equal(plan.segment, 1 << 15);
+    }
     kr_device_close(device);
 }
 
@@ -459,7 +486,7 @@ static void partitions_where_it_pays(void **state)
         {"array", 32, 17, 21},    {"array", 32, 18, 20}, {"array", 32, 26, 19}, {"array", 32, 30, 18},
         {"array", 64, 26, 18},    {"btree", 32, 20, 20}, {"btree", 64, 20, 18}, {"eytzinger", 32, 22, 24},
         {"eytzinger", 64, 0, 23}, {"hash", 32, 24, 24},  {"hash", 32, 26, 23},  {"hash", 64, 26, 23},
-        {"chain", 64, 26, 21},
+        {"chain", 64, 26, 21},    {"dense", 32, 23, 22}, {"dense", 64, 23, 22},
     };
     (void)state;
     for (size_t b = 0; b < sizeof borders / sizeof *borders; ++b) {
@@ -472,6 +499,7 @@ static void partitions_where_it_pays(void **state)
     assert_int_equal(way_on_gpu("eytzinger", 32, 21, 1 << 27), KR_SEARCHED_AS_IS);
     assert_int_equal(way_on_gpu("hash", 32, 23, 1 << 27), KR_SEARCHED_AS_IS);
     assert_int_equal(way_on_gpu("chain", 32, 23, 1 << 27), KR_SEARCHED_AS_IS);
+    assert_int_equal(way_on_gpu("dense", 32, 22, 1 << 27), KR_SEARCHED_AS_IS);
     assert_int_equal(way_on_gpu("pivot:threads=64", 32, 26, 1 << 27), KR_SEARCHED_AS_IS);
     assert_int_equal(way_on_gpu("pivot:probes=as-is", 32, 26, 1 << 27), KR_SEARCHED_AS_IS);
 }
@@ -529,6 +557,7 @@ int main(void)
         cmocka_unit_test(takes_every_form),
         cmocka_unit_test(fits_little_shared_memory),
         cmocka_unit_test(few_probes_make_few_parts),
+        cmocka_unit_test(even_parts_fit_shared_memory),
         cmocka_unit_test(partitions_where_it_pays),
         cmocka_unit_test(segments_keep_parts_in_the_cache),
         cmocka_unit_test(pieces_stay_under_the_cap),

@@ -27,8 +27,8 @@ direct_index KR_W(direct_make)(kr_work *work, const kr_spec *spec, const kr_sort
  * of blocks: scratch memory of the work. 0: a key is there twice, or there are too many blocks, and nothing
  * was made. Blocks. */
 int KR_W(direct_scatter)(kr_work *work, const kr_coded *codes, direct_view *view);
-/* The same, by another way: rows are grouped by blocks first. 0 also where a part of the blocks does not fit
- * shared memory. */
+/* The same, by another way: rows are grouped by blocks first. 0 also where a slice of the blocks does not
+ * fit shared memory. */
 int KR_W(direct_group)(kr_work *work, const kr_coded *codes, direct_view *view);
 /* 1: of the first keys of a large column some are there twice, so that most such columns are noticed before
  * rows are moved. Sets bits of the view's blocks. Blocks. */

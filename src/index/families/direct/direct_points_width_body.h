@@ -17,7 +17,8 @@ typedef struct direct_points_params {
     kr_partition_view partition;
     kr_blocks blocks;
     uint64_t even;                   /* codes of a part */
-    uint32_t most_blocks, most_rows; /* that shared memory has room for: those of every part; row ids */
+    uint32_t most_blocks, most_rows; /* that shared memory has room for: those of every part; row ids, 0
+                                        where no rows are asked for */
 } direct_points_params;
 kr_assert_size(direct_points_params, 256);
 
@@ -70,7 +71,7 @@ KR_BODY void direct_piece_load_rows(kr_block block, const direct_points_params *
     const direct_view *v = &p->find.view;
     const uint32_t end = direct_piece_ordinal(v, (uint64_t)piece->block + piece->n_blocks);
     piece->row = direct_piece_ordinal(v, piece->block) & ~3u;
-    if (p->find.put.what != KR_PUT_ROW || end - piece->row > p->most_rows)
+    if (end - piece->row > p->most_rows)
         return;
     piece->rows = (uint32_t *)((char *)piece->words + direct_piece_words_nbytes(p->most_blocks));
     const uint32_t n = end - piece->row, whole = n & ~3u;
