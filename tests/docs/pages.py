@@ -148,7 +148,7 @@ RATE = re.compile(r"\d ?(?:[GMk](?:/s|\b)|billion|million|times\b|[nuµm]s\b|%)"
 
 
 def figures():
-    """The README has the figures of docs/performance.md, byte by byte, and no other; those are of the row measured."""
+    """The README has the figures of docs/performance.md, byte by byte; those are of the row measured. Its others are of docs/choosing.md."""
     page = ROOT / "docs/performance.md"
     shared, rest = FIGURES.findall(text("README.md")), FIGURES.sub("", text("README.md"))
     if len(shared) != 1 or shared != FIGURES.findall(page.read_text()):
@@ -165,6 +165,11 @@ def figures():
     commit = re.search(r"commit ([0-9a-f]{7})", shared[0])[1]
     if f"commit {commit}" not in measured:
         yield f"README.md: names commit {commit}, docs/performance.md another for the same figures"
+    commit, close = re.search(r"commit (\w+);[^\n]*\n\n<!-- figures of docs/choosing.md -->\n((?:\|.*\n)+)", rest).groups()
+    measured = section(ROOT / "docs/choosing.md", "dense-and-clustered-columns")
+    for figure in [f"commit {commit}"] + [number for row in re.findall(r"\| ([\d.]+) \| (\d+) \|", close) for number in row]:
+        if not re.search(rf"(?<![\d.]){re.escape(figure)}(?![\d.])", measured):
+            yield f"README.md: {figure} is not in docs/choosing.md, Dense and clustered columns"
 
 
 def commits():

@@ -52,7 +52,7 @@ static void check_rows(kr_index *index, const kr_column *keys)
 static void check_build(uint32_t spread, uint32_t block_nbytes, const char *phase)
 {
     static uint32_t values[ROWS];
-    const kr_device_options options = {.struct_size = sizeof options, .threads = 1};
+    const kr_device_options options = {.struct_size = sizeof options, .threads = 2};
     const kr_column keys = {.type = KR_U32, .count = ROWS, .data = values};
     kr_device *device = NULL;
     kr_index *index = NULL;
