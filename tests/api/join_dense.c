@@ -362,14 +362,16 @@ static kr_status join_many(kr_join_type type, uint64_t n_left, uint64_t n_right,
     return status;
 }
 
-/* The build of bits takes longer than few lookups gain. */
+/* On a CPU the build of bits takes longer than few lookups gain; a GPU builds nothing faster. */
 static void check_few_lookups(void)
 {
+    kr_device_info info = {.struct_size = sizeof info};
     char kind[KR_SPEC_NBYTES] = "";
+    WORKS(kr_device_query(device, &info, &err));
     WORKS(join_many(KR_JOIN_INNER, 20000, 20000, 3, "best", kind));
     CHECK(strncmp(kind, "dense", 5) == 0);
     WORKS(join_many(KR_JOIN_INNER, 5000, 20000, 3, "best", kind));
-    CHECK(strncmp(kind, "dense", 5) != 0);
+    CHECK((strncmp(kind, "dense", 5) == 0) == (strncmp(info.name, "cuda", 4) == 0));
     WORKS(join_many(KR_JOIN_INNER, 5000, 20000, 3, "best:lookups=20000", kind));
     CHECK(strncmp(kind, "dense", 5) == 0);
 }
