@@ -12,10 +12,12 @@ typedef struct kind_rates {
 } kind_rates;
 
 static const kind_rates gpu_kinds[] = {
-    {"hash", 0.078, 0.075, 220000, 0.020, 0.002}, {"chain", 0.078, 0.075, 220000, 0.020, 0.002},
-    {"rx", 1.07, 0, 300000, 0.22, 0.02},          {"cgrx", 0.114, 0, 340000, 0.27, 0.02},
+    {"hash", 0.078, 0.075, 220000, 0.020, 0.002},
+    {"chain", 0.078, 0.075, 220000, 0.020, 0.002},
+    {"rx", 1.07, 0, 300000, 0.22, 0.02},
+    {"cgrx", 0.114, 0, 340000, 0.27, 0.02},
     {"dense", 0.020, 0.024, 100000, 0.0135, 0.001}, /* H200: its lookups and build, not joins (choosing.md) */
-    {NULL, 0.040, 0, 100000, 0.0245, 0.002},     /* all others */
+    {NULL, 0.040, 0, 100000, 0.0245, 0.002},        /* all others */
 };
 
 static const kind_rates cpu_kinds[] = {
