@@ -50,20 +50,27 @@ static int is_even(const kr_probe_case *of)
     return policy_of(of)->even_bits != NULL;
 }
 
-/* Parts of sorted entries are searched in shared memory; those of a hash table are to fit the second-level
- * cache, a few at a time; even parts are the family's choice. Few parts are cheaper: probes and answers move
- * in longer runs. */
-static uint32_t part_bits_for(const kr_probe_case *of)
+/* What suits the index. Parts of sorted entries are searched in shared memory; those of a hash table are to
+ * fit the second-level cache, a few at a time; even parts are the family's choice. */
+static uint32_t part_bits_of_index(const kr_probe_case *of)
 {
     const int hashed = !ordered_of(of);
     const uint64_t whole = hashed ? of->footprint_nbytes : of->rows;
     const uint32_t part_bits = hashed ? PART_NBYTES_BITS : PART_ROW_BITS;
-    const uint32_t most =
-        is_even(of) ? policy_of(of)->even_bits(of->rows, of->footprint_nbytes) : KR_PART_BITS_MOST;
     uint32_t bits = 1;
-    while (bits < most && (is_even(of) || whole >> (bits + 1) >= 1u << part_bits) &&
-           of->n_probes >> (bits + 1) >= 1u << PART_PROBE_BITS)
+    if (is_even(of))
+        return policy_of(of)->even_bits(of->rows, of->footprint_nbytes);
+    while (bits < KR_PART_BITS_MOST && whole >> (bits + 1) >= 1u << part_bits)
         ++bits;
+    return bits;
+}
+
+/* Few parts are cheaper: probes and answers move in longer runs. */
+static uint32_t part_bits_for(const kr_probe_case *of)
+{
+    uint32_t bits = part_bits_of_index(of);
+    while (bits > 1 && of->n_probes >> bits < 1u << PART_PROBE_BITS)
+        --bits;
     return bits;
 }
 

@@ -1,5 +1,6 @@
 /* Searches of kind `eytzinger` that stop at a node with the key: where they end and after how many nodes, by
- * the bodies; and that an index searches so only while no key is there twice. */
+ * the bodies; and that an index searches so only while no key is there twice. Those that go on are as long as
+ * the tree is deep, or one node shorter. */
 #define KR_KEY_BITS 32
 #undef KR_WITH_CUDA
 
@@ -84,6 +85,29 @@ static void ends_at_the_key(void **state)
                 check(k, n, n_pins);
 }
 
+/* Paths that go on differ by one node at most, and do where the last level is not full. */
+static void paths_differ_by_one(void **state)
+{
+    const kr_pin none = {NULL, 0, 0};
+    uint32_t differ = 0;
+    (void)state;
+    for (uint32_t k = 2; k <= 33; ++k)
+        for (uint32_t n = 1; n < MOST; n += 1 + n / 20) {
+            uint32_t keys[MOST + 40] = {0}, least = UINT32_MAX, most = 0;
+            eytzinger_params p = tree_of(k, n, keys);
+            p.put.what = KR_PUT_ROW; /* a count needs a second path */
+            for (uint32_t key = 5; key <= 10 * n + 5; key += 5) {
+                eytzinger_state s;
+                const uint32_t nodes = nodes_of(&p, none, key, 0, &s);
+                least = nodes < least ? nodes : least;
+                most = nodes > most ? nodes : most;
+            }
+            assert_in_range(most - least, 0, 1);
+            differ += most > least;
+        }
+    assert_true(differ > 0);
+}
+
 static uint64_t counter_of(const kr_index *index)
 {
     assert_int_equal(kr_index_counter_count(index), 1);
@@ -143,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_at_the_key),
+        cmocka_unit_test(paths_differ_by_one),
         cmocka_unit_test(goes_on_where_keys_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

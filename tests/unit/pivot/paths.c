@@ -1,6 +1,5 @@
-/* Lengths of search paths: in the pivot levels all are the same, whatever is looked up, and in the Eytzinger
- * order they differ by one at most (Henneberg and Schuhknecht, "Is Binary Search Really All You Need?", 3.3).
- */
+/* Lengths of search paths: in the pivot levels all are the same, whatever is looked up (Henneberg and
+ * Schuhknecht, "Is Binary Search Really All You Need?", 3.3). */
 #define KR_KEY_BITS 32
 #undef KR_WITH_CUDA
 
@@ -9,7 +8,6 @@
 #undef KR_GROUP_PROGRAM_
 #define KR_LOOKUP_PROGRAM_(...) kr_assert_size(uint32_t, 4)
 #define KR_GROUP_PROGRAM_(...) kr_assert_size(uint32_t, 4)
-#include "index/families/eytzinger/eytzinger_search.h"
 #include "index/families/pivot/pivot.h"
 #include "index/families/pivot/pivot_search.h"
 
@@ -63,29 +61,6 @@ static span nodes_of_pivot(uint32_t k, uint32_t n, uint32_t kept, uint32_t *keys
     return all;
 }
 
-static span nodes_of_eytzinger(uint32_t k, uint32_t n, uint32_t *keys)
-{
-    span all = {0xFFFFFFFFu, 0};
-    eytzinger_params p = {
-        .batch = {.lower_type = KR_U32, .upper_type = KR_U32},
-        .put = {.what = KR_PUT_ROW},
-        .entries = kr_entries_of(KR_LAYOUT_SOA, sizeof *keys, keys, NULL, n),
-        .tree = eytzinger_tree_of(k, n),
-    };
-    for (uint32_t rank = 0; rank < n; ++rank)
-        keys[eytzinger_slot_of_rank(&p.tree, rank)] = 10 * (rank + 1);
-    for (uint32_t key = 5; key <= 10 * n + 5; key += 5) {
-        eytzinger_state s;
-        uint32_t nodes = 1;
-        p.batch.lower = &key;
-        assert_true(eytzinger_begin(&p, 0, key, &s));
-        while (eytzinger_step(&p, none, 0, 0, &s))
-            ++nodes;
-        widen(&all, nodes);
-    }
-    return all;
-}
-
 static void pivots_are_as_deep_everywhere(void **state)
 {
     static uint32_t keys[MOST], slots[2 * MOST];
@@ -100,25 +75,10 @@ static void pivots_are_as_deep_everywhere(void **state)
             }
 }
 
-static void leaves_of_eytzinger_differ_by_one(void **state)
-{
-    static uint32_t keys[MOST + 40];
-    uint32_t differ = 0;
-    (void)state;
-    for (uint32_t k = 2; k <= 33; ++k)
-        for (uint32_t n = 1; n < MOST; n += 1 + n / 20) {
-            const span all = nodes_of_eytzinger(k, n, keys);
-            assert_in_range(all.most - all.least, 0, 1);
-            differ += all.most > all.least;
-        }
-    assert_true(differ > 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pivots_are_as_deep_everywhere),
-        cmocka_unit_test(leaves_of_eytzinger_differ_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
