@@ -154,7 +154,7 @@ static const struct {
      "bits=3:2:3,prim=sphere,ray=zero,range_ray=zero,max_rays=5|bits=3:2:3,compact=off,order=row,max_rays=1|"
      "preset=paper|preset=thesis|compact=off,parts=3|mode=extended,range=anyhit,dedupe=off,parts=3|mode="
      "naive,ray=zero,range_ray=zero,"
-     "parts=3|outside=rays|outside=rays,range=anyhit,parts=3|outside=rays,mode=naive,prim=aabb|"
+     "parts=3|outside=rays|outside=rays,range=anyhit,parts=3|outside=rays,mode=naive,prim=aabb,bvh=trace|"
      "outside=rays,mode=extended,order=row|outside=rays,bits=3:2:3,parts=5,prim=sphere|"
      "outside=rays,scale=20:20:20,ray=zero,dedupe=off|"
      "preset=paper,parts=3|preset=paper,order=key|preset=paper,bits=3:2:3,max_rays=3|preset=paper,bits=9:23:"
@@ -405,11 +405,6 @@ static const struct {
     {"rx:answer=rays,range=scan", "range"},
     {"rx:answer=rays,dedupe=on", "dedupe"},
     {"rx:hit=closest,range=anyhit", "hit"},
-    {"rx:prim=aabb,bvh=balanced", "bvh"},
-    {"rx:preset=paper,prim=aabb,bvh=trace", "bvh"},
-    {"rtc3:bvh=balanced", "bvh"},
-    {"rtscan:bvh=trace", "bvh"},
-    {"rtscan:preset=paper,bvh=balanced", "bvh"},
     {"rx:answer=scan,range=anyhit", "range"},
     {"cgrx:rays=column,scene=naive", "rays"},
     {"cgrx:rays=column,flip=off", "flip"},
@@ -451,11 +446,12 @@ static const struct {
     {"rx:preset=paper,update=refit", "compact", "off"},
     {"rx:preset=paper,update=refit", "answer", "rays"},
     {"rx:preset=paper", "bvh", "balanced"},
-    {"rx:preset=paper,prim=aabb", "bvh", "fast"},
-    {"rx:preset=thesis,prim=aabb", "bvh", "fast"},
+    {"rx:preset=paper,prim=aabb", "bvh", "balanced"},
+    {"rx:preset=thesis,prim=aabb", "bvh", "balanced"},
     {"rtscan:preset=paper", "bvh", "fast"},
     {"rtscan:prim=sphere,bvh=trace", "bvh", "trace"},
     {"rtc1:bvh=trace", "bvh", "trace"},
+    {"rtc3:bvh=balanced", "bvh", "balanced"},
     {"rx:preset=thesis", "answer", "scan"},
     {"rx:preset=thesis", "hit", "closest"},
     {"rx:preset=thesis", "outside", "rays"},

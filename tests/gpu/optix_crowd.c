@@ -1,13 +1,16 @@
 /* A ray meets every primitive of a crowd, on every device that casts rays: all lie in one place, so that no
- * builder can part them. OptiX lost most boxes of such scenes unless they were built fast
- * (KR_SCENE_FAST_BUILD). Triangles and spheres are met once each; a tracer may report a box twice. */
+ * builder can part them. OptiX in software lost most boxes of such scenes where its stack was small
+ * (pipeline.c). Triangles and spheres are met once each; a tracer may report a box twice. */
 #include "optix_lab.h"
+
+#include <math.h>
 
 enum { N = 1 << 17, PARTS = 1 << 12, PART = N / PARTS };
 
-/* How boxes lie: all alike; a few sizes, one in the other; upper corners on a small lattice. */
-enum { ALIKE, NESTED, STEPPED, SHAPES };
-static const char *const shapes[SHAPES] = {"alike", "nested", "stepped"};
+/* How boxes lie: all alike; a few sizes, one in the other; upper corners on a small lattice; sizes that grow
+ * by powers, whose trees are deep. */
+enum { ALIKE, NESTED, STEPPED, SPREAD, SHAPES };
+static const char *const shapes[SHAPES] = {"alike", "nested", "stepped", "spread"};
 
 static const uint32_t preferences[] = {0, KR_SCENE_FAST_BUILD, KR_SCENE_FAST_TRACE};
 static const char *const preferred[] = {"nothing", "a fast build", "fast rays"};
@@ -17,6 +20,17 @@ enum { PREFERENCES = 3, ALLOWANCES = 3 };
 
 /* ---- Crowds -------------------------------------------------------------------------------- */
 
+/* How far an upper corner moves along an axis. */
+static float further(uint32_t shape, uint32_t i, uint32_t axis)
+{
+    const uint32_t drawn = (i * 3 + axis + 1) * 2654435761u >> 8;
+    if (shape == NESTED)
+        return axis ? 0 : (float)(i & 7) / 64;
+    if (shape == STEPPED)
+        return (float)(i >> 3 * axis & 7) / 64;
+    return shape == SPREAD ? floorf(exp2f((float)drawn * 0x1p-24f * 18)) : 0;
+}
+
 static float *crowd(uint32_t prim, uint32_t shape, float z)
 {
     const uint64_t words = kr_tracer_prim_nbytes(prim) / sizeof(float);
@@ -25,10 +39,8 @@ static float *crowd(uint32_t prim, uint32_t shape, float z)
     for (uint32_t i = 0; i < N; ++i) {
         float *to = data + i * words;
         fill_prim(prim, at, to);
-        if (shape == NESTED)
-            to[3] += (float)(i & 7) / 64;
-        for (uint32_t axis = 0; shape == STEPPED && axis < 3; ++axis)
-            to[3 + axis] += (float)(i >> 3 * axis & 7) / 64;
+        for (uint32_t axis = 0; prim == KR_PRIM_AABB && axis < 3; ++axis)
+            to[3 + axis] += further(shape, i, axis);
     }
     return data;
 }

@@ -29,8 +29,7 @@ typedef struct kr_mesh {
 enum {
     KR_SCENE_COMPACT = 1, /* may be compacted */
     KR_SCENE_REFIT = 2,   /* may be refitted */
-    /* OptiX's preference, at most one of the two; Embree ignores it. OptiX builds boxes fast whatever is
-     * preferred, since its other trees lose boxes where many overlap (README.md has the measurement). */
+    /* OptiX's preference, at most one of the two; Embree ignores it. */
     KR_SCENE_FAST_BUILD = 4,
     KR_SCENE_FAST_TRACE = 8
 };

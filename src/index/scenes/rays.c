@@ -16,16 +16,6 @@ int kr_rays_wants_compact(int64_t compact, const kr_scene *scene)
            (compact == KR_COMPACT_AUTO && scene->compacted_nbytes <= now - now / 16);
 }
 
-/* The tracer would build boxes fast all the same: a report that says otherwise would lie. */
-kr_status kr_rays_require_fast(kr_spec *spec, uint32_t bvh, kr_error *err)
-{
-    return kr_spec_require(
-        spec, bvh, KR_BVH_FAST,
-        "boxes need bvh=fast: built otherwise, OptiX loses boxes where many overlap; leave "
-        "out bvh (triangles and spheres take any)",
-        err);
-}
-
 kr_status kr_rays_check_x(const kr_spec *spec, int64_t bits, kr_error *err)
 {
     if (kr_option_triple_part(bits, 0))

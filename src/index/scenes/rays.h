@@ -9,10 +9,10 @@
 enum { KR_BVH_FAST, KR_BVH_BALANCED, KR_BVH_TRACE };
 enum { KR_COMPACT_AUTO, KR_COMPACT_ON, KR_COMPACT_OFF };
 
-#define KR_RAYS_OPTION_BVH                                                                                   \
-    {                                                                                                        \
-        "bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,                                   \
-            "OptiX's preference: a fast build, none, or fast rays (Embree ignores it); boxes take fast only" \
+#define KR_RAYS_OPTION_BVH                                                             \
+    {                                                                                  \
+        "bvh", KR_OPTION_CHOICE, "fast|balanced|trace", 0, 2, KR_BVH_FAST,             \
+            "OptiX's preference: a fast build, none, or fast rays (Embree ignores it)" \
     }
 /* `more`: what else the help says. */
 #define KR_RAYS_OPTION_COMPACT(more)                                                          \
@@ -26,9 +26,6 @@ uint32_t kr_rays_scene_flags(int64_t bvh, int64_t compact);
 /* Whether to compact a scene that was built with these flags. Compacting takes time, so auto does it only if
  * it saves a sixteenth or more. */
 int kr_rays_wants_compact(int64_t compact, const kr_scene *scene);
-
-/* For scenes of boxes: requires bvh=fast of the option with this number. */
-kr_status kr_rays_require_fast(kr_spec *spec, uint32_t bvh, kr_error *err);
 
 /* Checks of an option bits=X:Y:Z: x has at least one bit; x, y and z together hold every code of the type. */
 kr_status kr_rays_check_x(const kr_spec *spec, int64_t bits, kr_error *err);

@@ -142,7 +142,8 @@ typedef struct kr_optix_module_options {
     const void *payload_types;
 } kr_optix_module_options;
 
-enum { KR_OPTIX_GRAPH_SINGLE = 1, KR_OPTIX_GRAPH_INSTANCES = 2 };
+enum { KR_OPTIX_GRAPH_ANY = 0, KR_OPTIX_GRAPH_SINGLE = 1, KR_OPTIX_GRAPH_INSTANCES = 2 };
+enum { KR_OPTIX_MOST_GRAPH_DEPTH = 31 }; /* of any graph */
 
 typedef struct kr_optix_pipeline_options {
     int32_t motion;

@@ -19,14 +19,29 @@ typedef struct kr_optix_module {
 static const kr_optix_module_options module_options = {.optimize = KR_OPTIX_OPTIMIZE_MOST,
                                                        .debug = KR_OPTIX_DEBUG_NONE};
 
-static kr_optix_pipeline_options pipeline_options(uint32_t prim, uint32_t grouped, uint32_t n_payload)
+/* Without RT cores the depth of the graph sizes the stack of a traversal, which is lost where a tree needs
+ * more (README.md). Only graphs of any shape may be so deep. With RT cores the hardware keeps that stack. */
+static uint32_t graphs_of(const kr_optix *optix, uint32_t grouped)
+{
+    if (!optix->rt_cores)
+        return KR_OPTIX_GRAPH_ANY;
+    /* programs over groups may trace in a part of it */
+    return KR_OPTIX_GRAPH_SINGLE | (grouped ? KR_OPTIX_GRAPH_INSTANCES : 0u);
+}
+
+static uint32_t graph_depth_of(const kr_optix *optix, uint32_t grouped)
+{
+    return !optix->rt_cores ? KR_OPTIX_MOST_GRAPH_DEPTH : grouped ? 2 : 1;
+}
+
+static kr_optix_pipeline_options pipeline_options(const kr_optix *optix, uint32_t prim, uint32_t grouped,
+                                                  uint32_t n_payload)
 {
     static const uint32_t uses[KR_PRIMS] = {[KR_PRIM_TRIANGLE] = KR_OPTIX_USES_TRIANGLES,
                                             [KR_PRIM_SPHERE] = KR_OPTIX_USES_SPHERES,
                                             [KR_PRIM_AABB] = KR_OPTIX_USES_BOXES};
     return (kr_optix_pipeline_options){
-        /* programs over groups may trace in a part of it */
-        .graphs = KR_OPTIX_GRAPH_SINGLE | (grouped ? KR_OPTIX_GRAPH_INSTANCES : 0u),
+        .graphs = graphs_of(optix, grouped),
         .n_payload = (int32_t)n_payload,
         .n_attributes = 2, /* OptiX's minimum: triangles have two */
         .params_name = KR_OPTIX_LAUNCH_NAME,
@@ -169,7 +184,7 @@ static void program_destroy(kr_optix *optix, kr_optix_program *p)
 static kr_status fill_program(kr_optix *optix, kr_optix_program *p, kr_error *err)
 {
     void *module = NULL;
-    p->options = pipeline_options(p->prim, p->grouped, p->program->n_payload);
+    p->options = pipeline_options(optix, p->prim, p->grouped, p->program->n_payload);
     kr_status status = find_module(optix, p, &module, err);
     if (!status && p->prim == KR_PRIM_SPHERE) {
         const kr_optix_builtin_options builtin = {.primitive = KR_OPTIX_BUILTIN_SPHERE,
@@ -275,7 +290,7 @@ static kr_status set_stack(const kr_optix *optix, const kr_optix_program *p, voi
     return kr_optix_check(optix,
                           optix->api->pipeline_stack(pipeline, 0, 0,
                                                      raygen + (closest > traversal ? closest : traversal),
-                                                     p->grouped ? 2 : 1),
+                                                     graph_depth_of(optix, p->grouped)),
                           "optixPipelineSetStackSize", name, err);
 }
 

@@ -63,14 +63,12 @@ static void fill_group_input(const kr_optix_scene *scene, kr_optix_input *input)
     input->of.instances.n = (uint32_t)scene->n;
 }
 
-/* Boxes are always built fast, whatever is preferred: other builds lose some (KR_SCENE_FAST_BUILD). */
-static uint32_t build_flags_of(uint32_t prim, uint32_t scene_flags)
+static uint32_t build_flags_of(uint32_t scene_flags)
 {
-    const uint32_t preferred = prim == KR_PRIM_AABB ? KR_SCENE_FAST_BUILD : scene_flags;
     return (scene_flags & KR_SCENE_COMPACT ? KR_OPTIX_ALLOW_COMPACTION : 0u) |
            (scene_flags & KR_SCENE_REFIT ? KR_OPTIX_ALLOW_UPDATE : 0u) |
-           (preferred & KR_SCENE_FAST_BUILD ? KR_OPTIX_PREFER_FAST_BUILD : 0u) |
-           (preferred & KR_SCENE_FAST_TRACE ? KR_OPTIX_PREFER_FAST_TRACE : 0u);
+           (scene_flags & KR_SCENE_FAST_BUILD ? KR_OPTIX_PREFER_FAST_BUILD : 0u) |
+           (scene_flags & KR_SCENE_FAST_TRACE ? KR_OPTIX_PREFER_FAST_TRACE : 0u);
 }
 
 static kr_status ask_sizes(const kr_optix *optix, const kr_optix_build_options *options,
@@ -100,8 +98,7 @@ typedef struct estimating {
 static kr_status estimate_within(void *ctx, kr_error *err)
 {
     const estimating *job = ctx;
-    const kr_optix_build_options options = {
-        build_flags_of(job->prim, job->flags), KR_OPTIX_BUILD, {0, 0, 0, 0}};
+    const kr_optix_build_options options = {build_flags_of(job->flags), KR_OPTIX_BUILD, {0, 0, 0, 0}};
     const input_places nowhere = {256, 256}; /* not looked at */
     kr_optix_build_sizes sizes;
     kr_optix_input input;
@@ -224,7 +221,7 @@ static kr_optix_scene *scene_new(kr_tracer *tracer, uint32_t prim, uint64_t n, u
     scene->head.view.prim = prim;
     scene->head.flags = flags;
     scene->n = n;
-    scene->build_flags = build_flags_of(prim, flags);
+    scene->build_flags = build_flags_of(flags);
     return scene;
 }
 

@@ -207,8 +207,6 @@ static kr_status settle(kr_spec *spec, kr_error *err)
         status = settle_scale(spec, err);
     if (status == KR_OK && o[RX_OPTION_MODE] == KR_POINT_EXTENDED)
         status = settle_extended(spec, err);
-    if (status == KR_OK && o[RX_OPTION_PRIM] == KR_PRIM_AABB)
-        status = kr_rays_require_fast(spec, RX_OPTION_BVH, err);
     if (status == KR_OK && o[RX_OPTION_UPDATE] == RX_UPDATE_REFIT)
         status = kr_spec_require(
             spec, RX_OPTION_COMPACT, KR_COMPACT_OFF,

@@ -37,7 +37,7 @@ static kr_status settle(kr_spec *spec, kr_error *err)
                        "kind '%s': rays more than a primitive's width apart miss rows between them; give "
                        "interval=1 or less",
                        spec->kind->name);
-    return spec->kind == &kr_kind_rtc3 ? kr_rays_require_fast(spec, RTC_OPTION_BVH, err) : KR_OK;
+    return KR_OK;
 }
 
 /* One bin holds all values, so nothing is sieved but NULLs; a ray is one piece. */

@@ -124,8 +124,7 @@ static kr_status settle(kr_spec *spec, kr_error *err)
         status = settle_limits(spec, err);
     if (status != KR_OK)
         return status;
-    return o[RTSCAN_OPTION_PRIM] == KR_PRIM_AABB ? kr_rays_require_fast(spec, RTSCAN_OPTION_BVH, err)
-                                                 : settle_surface(spec, err);
+    return o[RTSCAN_OPTION_PRIM] == KR_PRIM_AABB ? KR_OK : settle_surface(spec, err);
 }
 
 static const uint32_t shapes[KR_PRIMS] = {CUBES_TRIANGLE, CUBES_SPHERE, CUBES_BOX};
