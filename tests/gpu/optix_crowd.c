@@ -7,8 +7,8 @@
 
 enum { N = 1 << 17, PARTS = 1 << 12, PART = N / PARTS };
 
-/* How boxes lie: all alike; a few sizes, one in the other; upper corners on a small lattice; sizes that grow
- * by powers, whose trees are deep. */
+/* How boxes lie: all alike; a few sizes, one in the other; upper corners on a small lattice; sizes whose
+ * logarithms are random, which make trees deep. */
 enum { ALIKE, NESTED, STEPPED, SPREAD, SHAPES };
 static const char *const shapes[SHAPES] = {"alike", "nested", "stepped", "spread"};
 
@@ -20,15 +20,24 @@ enum { PREFERENCES = 3, ALLOWANCES = 3 };
 
 /* ---- Crowds -------------------------------------------------------------------------------- */
 
+/* SplitMix64's number i, from 0 to 1. Corners that follow a rule, as multiples of a constant do, lie along
+ * lines and hide the loss. */
+static float random_at(uint64_t i)
+{
+    uint64_t z = 1 + (i + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (float)((z ^ z >> 31) >> 40) * 0x1p-24f;
+}
+
 /* How far an upper corner moves along an axis. */
 static float further(uint32_t shape, uint32_t i, uint32_t axis)
 {
-    const uint32_t drawn = (i * 3 + axis + 1) * 2654435761u >> 8;
     if (shape == NESTED)
         return axis ? 0 : (float)(i & 7) / 64;
     if (shape == STEPPED)
         return (float)(i >> 3 * axis & 7) / 64;
-    return shape == SPREAD ? floorf(exp2f((float)drawn * 0x1p-24f * 18)) : 0;
+    return shape == SPREAD ? floorf(exp2f(random_at(3 * (uint64_t)i + axis) * 18)) : 0;
 }
 
 static float *crowd(uint32_t prim, uint32_t shape, float z)
