@@ -104,7 +104,7 @@ static kr_status prepare(kr_index *index, const question *q, const probes *p, co
                                 : kr_prepare_nearest(index, &p->a, &near, sink, prepared, err);
 }
 
-enum { LISTED = 1 << 20 };
+enum { LISTED = 1 << 16 };
 static uint32_t want[MOST], listed[LISTED];
 static uint64_t offsets[MOST + 1], counts[MOST];
 static uint8_t exists[MOST / 8 + 1];

@@ -449,6 +449,8 @@ static const struct {
     {"rx:preset=paper,prim=aabb", "bvh", "balanced"},
     {"rx:preset=thesis,prim=aabb", "bvh", "balanced"},
     {"rtscan:preset=paper", "bvh", "fast"},
+    {"rtscan:preset=paper", "ties", "shuffled"},
+    {"rtscan:preset=paper,encode=off", "ties", "rows"},
     {"rtscan:prim=sphere,bvh=trace", "bvh", "trace"},
     {"rtc1:bvh=trace", "bvh", "trace"},
     {"rtc3:bvh=balanced", "bvh", "balanced"},

@@ -2,6 +2,8 @@
  * where none is needed. */
 #include "ray_tables.h"
 
+#include <math.h>
+
 static uint64_t min_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -271,13 +273,53 @@ static void sieve_skewed_values(void **state)
     empty(&t);
 }
 
+/* Rows met for each ray that met rows, in columns of five values. *cast: for each ray that was cast. */
+static double met_together(const table *t, double *cast)
+{
+    static const kr_predicate few[] = {
+        {0, KR_LESS, 1, {1002}}, {1, KR_LESS, 1, {1003}}, {2, KR_LESS, 1, {1004}}};
+    static uint32_t bitmap[ROWS_MOST / 32 + 1];
+    kr_report *report = NULL;
+    assert_int_equal(kr_report_create(&report, NULL), KR_OK);
+    kr_condition *condition = condition_of(t, few, 3);
+    scan(t, condition, NULL, bitmap, report);
+    const double met = (double)counter(report, "intersections");
+    const double together = met / (double)counter(report, "rays that met rows");
+    *cast = met / (double)counter(report, "rays");
+    kr_condition_destroy(condition);
+    kr_report_destroy(report);
+    return together;
+}
+
+/* Rows that lie evenly are met by chance: m for each ray that was cast are m / (1 - exp(-m)) for each ray
+ * that met rows. */
+static void spread_equal_values(void **state)
+{
+    const kr_type types[COLUMNS] = {KR_U32, KR_U64, KR_F32, KR_U32};
+    const uint32_t shapes[COLUMNS] = {FEW, FEW, FEW, FEW};
+    kr_rng rng = {31};
+    double cast;
+    table t;
+    (void)state;
+    fill(&t, &rng, types, shapes, ROWS_MOST, 0);
+    create(&t, "rtscan:preset=paper,vectors=1,selection=positive,groups=a+b+c,ties=rows");
+    const double in_rows = met_together(&t, &cast);
+    kr_table_destroy(t.scanned);
+    create(&t, "rtscan:preset=paper,vectors=1,selection=positive,groups=a+b+c");
+    const double shuffled = met_together(&t, &cast), even = cast / (1 - exp(-cast));
+    assert_in_range((uint64_t)(100 * shuffled / even), 95, 105);
+    assert_true(in_rows > 1.5 * even);
+    kr_table_destroy(t.scanned);
+    empty(&t);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(count_what_rays_meet),     cmocka_unit_test(count_rays_that_meet_rows_once),
         cmocka_unit_test(meet_each_row_once),       cmocka_unit_test(pack_rows_that_are_near),
         cmocka_unit_test(cast_no_ray_without_need), cmocka_unit_test(meet_shapes_by_their_areas),
-        cmocka_unit_test(sieve_skewed_values),
+        cmocka_unit_test(sieve_skewed_values),      cmocka_unit_test(spread_equal_values),
     };
     const int skipped = take_device_name(argc, argv);
     return skipped ? skipped : cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,8 +85,15 @@ static void spread(kr_work *work, const cubes_cells_job *job, const kr_sorted *s
 {
     for (uint32_t i = 0; i < job->n_places; ++i) {
         const cubes_place *place = job->places + i;
-        const spread_params params = {sorted->rows.data, place->records,  place->shift,
-                                      place->low_shift,  cells->low_bits, 0};
+        const spread_params params = {.rows = sorted->rows.data,
+                                      .codes = sorted->keys.data,
+                                      .records = place->records,
+                                      .n = sorted->n,
+                                      .shift = place->shift,
+                                      .low_shift = place->low_shift,
+                                      .low_bits = cells->low_bits,
+                                      .key_bits = kr_type_key_bits((uint32_t)job->column->type),
+                                      .shuffles_ties = job->shuffles_ties};
         kr_work_run(work, &cubes_cells_spread, &params, sorted->n);
     }
 }

@@ -53,8 +53,10 @@ typedef struct cubes_place {
 typedef struct cubes_cells_job {
     const kr_column *column; /* in device memory */
     uint32_t encode;
-    uint32_t bins;      /* of which limits are wanted */
-    uint32_t by_values; /* 1: of values that are not encoded */
+    uint32_t shuffles_ties; /* 1: among the ranks of a value rows lie in another order on each axis but the
+                               first */
+    uint32_t bins;          /* of which limits are wanted */
+    uint32_t by_values;     /* 1: of values that are not encoded */
     uint32_t n_places;
     cubes_place places[CUBES_PLACES_MOST];
 } cubes_cells_job;

@@ -33,15 +33,67 @@ KR_MAP_PROGRAM(cubes_cells_mark, marks_params, cubes_cells_mark_of);
 
 typedef struct spread_params {
     const uint32_t *rows; /* in the order of their values */
+    const void *codes;    /* of the values, sorted */
     uint64_t *records;
-    uint32_t shift, low_shift, low_bits, reserved;
+    uint64_t n;
+    uint32_t shift, low_shift, low_bits, key_bits, shuffles_ties, reserved;
 } spread_params;
-kr_assert_size(spread_params, 32);
+kr_assert_size(spread_params, 56);
 
-KR_BODY void cubes_cells_spread_of(const spread_params *p, uint64_t rank)
+KR_BODY uint64_t cubes_cells_code(const spread_params *p, uint64_t rank)
 {
-    const uint64_t low = rank & (((uint64_t)1 << p->low_bits) - 1);
-    p->records[kr_load(p->rows + rank)] |=
+    return p->key_bits == 64 ? kr_load((const uint64_t *)p->codes + rank)
+                             : kr_load((const uint32_t *)p->codes + rank);
+}
+
+/* The first rank whose code is above `code` or, with `equal`, not below it. */
+KR_BODY uint64_t cubes_cells_first(const spread_params *p, uint64_t code, int equal)
+{
+    uint64_t low = 0, high = p->n;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2, there = cubes_cells_code(p, middle);
+        if (there < code || (!equal && there == code))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A place for number `at` of n: a permutation of the numbers below the next power of two, repeated until it
+ * ends below n. `axis` names one of several. */
+KR_BODY uint64_t cubes_cells_shuffled(uint64_t at, uint64_t n, uint32_t axis)
+{
+    const uint32_t bits = 32 - kr_clz32((uint32_t)n); /* rows have 32 bits */
+    const uint64_t mask = ((uint64_t)1 << bits) - 1,
+                   factor = axis == 1 ? 0x9E3779B97F4A7C15u : 0xC2B2AE3D27D4EB4Fu;
+    do {
+        at ^= at >> (bits + 1) / 2;
+        at = at * factor & mask;
+        at ^= at >> (bits + 1) / 2;
+    } while (at >= n);
+    return at;
+}
+
+/* Rows are sorted in a stable order, so that rows which are equal in two columns lie along a line of the
+ * scene. Shuffled, they lie evenly. */
+KR_BODY uint64_t cubes_cells_rank(const spread_params *p, uint64_t rank)
+{
+    const uint32_t axis = p->shift / CELLS_FIELD;
+    if (axis == 0 || !p->shuffles_ties)
+        return rank;
+    const uint64_t code = cubes_cells_code(p, rank);
+    if ((rank == 0 || cubes_cells_code(p, rank - 1) != code) &&
+        (rank + 1 == p->n || cubes_cells_code(p, rank + 1) != code))
+        return rank;
+    const uint64_t first = cubes_cells_first(p, code, 1), end = cubes_cells_first(p, code, 0);
+    return first + cubes_cells_shuffled(rank - first, end - first, axis);
+}
+
+KR_BODY void cubes_cells_spread_of(const spread_params *p, uint64_t at)
+{
+    const uint64_t rank = cubes_cells_rank(p, at), low = rank & (((uint64_t)1 << p->low_bits) - 1);
+    p->records[kr_load(p->rows + at)] |=
         rank >> p->low_bits << p->shift | (p->low_shift ? low << p->low_shift : 0);
 }
 KR_MAP_PROGRAM(cubes_cells_spread, spread_params, cubes_cells_spread_of);

@@ -150,8 +150,11 @@ static void add_places(const cubes_table *table, uint32_t column, cubes_cells_jo
 
 static cubes_cells_job cells_job(const cubes_design *design, const kr_column *column)
 {
-    return (cubes_cells_job){
-        .column = column, .encode = design->encode, .bins = design->bins, .by_values = design->by_values};
+    return (cubes_cells_job){.column = column,
+                             .encode = design->encode,
+                             .shuffles_ties = design->shuffles_ties,
+                             .bins = design->bins,
+                             .by_values = design->by_values};
 }
 
 static void make_column(kr_work *work, cubes_table *table, uint32_t c)

@@ -15,11 +15,12 @@
 
 /* What options decide. */
 typedef struct cubes_design {
-    uint32_t encode;       /* 1: cells hold equally many rows */
-    uint32_t bins;         /* of each column; filter vectors are between them */
-    uint32_t by_values;    /* 1: bins are equal ranges of values, unless encoded; 0: of about as many rows */
-    uint32_t selects_both; /* 1: bins are kept of which more than half is in the leaf */
-    uint32_t along;        /* as in cubes_matrix */
+    uint32_t encode;        /* 1: cells hold equally many rows */
+    uint32_t shuffles_ties; /* 1: ranks of equal values are in another order on each axis but the first */
+    uint32_t bins;          /* of each column; filter vectors are between them */
+    uint32_t by_values;     /* 1: bins are equal ranges of values, unless encoded; 0: of about as many rows */
+    uint32_t selects_both;  /* 1: bins are kept of which more than half is in the leaf */
+    uint32_t along;         /* as in cubes_matrix */
     uint32_t parts;
     uint32_t pack;     /* rows of a primitive; 1 unless it is a box */
     uint32_t together; /* columns of a scene, where no text says so (cubes/groups.h) */

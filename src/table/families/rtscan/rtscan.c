@@ -53,6 +53,11 @@ static const kr_option options[RTSCAN_OPTIONS] = {
                               "what bins have in common. rows: about as many rows (RTScan, 4.3.1); values, "
                               "with encode=off: a range "
                               "of values as wide"},
+    [RTSCAN_OPTION_TIES] = {"ties", KR_OPTION_CHOICE, "rows|shuffled", 0, 1, RTSCAN_TIES_ROWS,
+                            "which ranks equal values get, with encode=on. rows: in the order of rows, so "
+                            "that rows that are equal in "
+                            "several columns lie together; shuffled: in another order on each axis, so that "
+                            "they lie evenly, too"},
     [RTSCAN_OPTION_PRIM] = {"prim", KR_OPTION_CHOICE, "triangle|sphere|aabb", 0, 2, KR_PRIM_AABB,
                             "what stands for a row in the scene (RTScan, 4.4.2): a cube in a box, or a "
                             "triangle or sphere around it, "
@@ -68,6 +73,7 @@ static const kr_option options[RTSCAN_OPTIONS] = {
  * longest side. */
 static const kr_preset_value preset_values[] = {
     {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_ENCODE, RTSCAN_ON},
+    {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_TIES, RTSCAN_TIES_SHUFFLED},
     {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_VECTORS, 128},
     {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_SELECTION, RTSCAN_BOTH},
     {RTSCAN_PRESET_PAPER, RTSCAN_OPTION_PACK, 1},
@@ -122,6 +128,11 @@ static kr_status settle(kr_spec *spec, kr_error *err)
     kr_status status = KR_OK;
     if (o[RTSCAN_OPTION_LIMITS] == RTSCAN_LIMITS_VALUES)
         status = settle_limits(spec, err);
+    if (status == KR_OK && o[RTSCAN_OPTION_ENCODE] == RTSCAN_OFF)
+        status = kr_spec_require(spec, RTSCAN_OPTION_TIES, RTSCAN_TIES_ROWS,
+                                 "ties=shuffled needs encode=on: values that are not encoded have no ranks; "
+                                 "leave out ties, or give encode=on",
+                                 err);
     if (status != KR_OK)
         return status;
     return o[RTSCAN_OPTION_PRIM] == KR_PRIM_AABB ? KR_OK : settle_surface(spec, err);
@@ -137,6 +148,7 @@ static cubes_design design_of(const kr_spec *spec)
     const int64_t *o = spec->options;
     return (cubes_design){
         .encode = o[RTSCAN_OPTION_ENCODE] == RTSCAN_ON,
+        .shuffles_ties = o[RTSCAN_OPTION_TIES] == RTSCAN_TIES_SHUFFLED,
         .bins = (uint32_t)o[RTSCAN_OPTION_VECTORS],
         .selects_both = o[RTSCAN_OPTION_SELECTION] == RTSCAN_BOTH,
         .by_values = o[RTSCAN_OPTION_LIMITS] == RTSCAN_LIMITS_VALUES,
