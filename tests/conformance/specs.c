@@ -448,7 +448,7 @@ static const struct {
     {"rx:preset=paper", "bvh", "balanced"},
     {"rx:preset=paper,prim=aabb", "bvh", "balanced"},
     {"rx:preset=thesis,prim=aabb", "bvh", "balanced"},
-    {"rtscan:preset=paper", "bvh", "fast"},
+    {"rtscan:preset=paper", "bvh", "balanced"},
     {"rtscan:preset=paper", "ties", "shuffled"},
     {"rtscan:preset=paper,encode=off", "ties", "rows"},
     {"rtscan:prim=sphere,bvh=trace", "bvh", "trace"},

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { N = 1 << 17, PARTS = 1 << 12, PART = N / PARTS };
+enum { N = 1 << 17, PARTS = 1 << 12 };
 
 /* How boxes lie: all alike; a few sizes, one in the other; upper corners on a small lattice; sizes whose
  * logarithms are random, which make trees deep. */
@@ -141,25 +141,27 @@ static void test_crowd(const lab *l, uint32_t prim, uint32_t shape, uint32_t pre
     free(data);
 }
 
-/* As many scenes as kinds make parts of one: they are in one place, too. */
-static void test_parts(const lab *l, uint32_t prim)
+/* In `parts` scenes of a group, which are in one place, too. */
+static void test_parts(const lab *l, uint32_t prim, uint32_t shape, uint32_t parts, uint32_t flags)
 {
     const kr_tracer_ops *ops = l->tracer->ops;
-    kr_scene **scenes = need(calloc(PARTS, sizeof *scenes)), *group = NULL;
-    float *data = crowd(prim, ALIKE, 5);
+    const uint64_t part = N / parts;
+    kr_scene **scenes = need(calloc(parts, sizeof *scenes)), *group = NULL;
+    float *data = crowd(prim, shape, 5);
     char what[100];
     kr_mesh mesh = {0};
     int built = 1;
-    for (uint64_t s = 0; built && s < PARTS; ++s)
-        built = !mesh_of(l, prim, data, s * PART, PART, &mesh) &&
-                !ops->build(l->tracer, &mesh, 0, NULL, &scenes[s], &err);
-    built = built && !ops->group(l->tracer, scenes, PARTS, PART, NULL, &group, &err);
-    snprintf(what, sizeof what, "%s in %d parts", prims[prim], (int)PARTS);
+    for (uint64_t s = 0; built && s < parts; ++s)
+        built = !mesh_of(l, prim, data, s * part, part, &mesh) &&
+                !ops->build(l->tracer, &mesh, flags, NULL, &scenes[s], &err);
+    built = built && !ops->group(l->tracer, scenes, parts, part, NULL, &group, &err);
+    snprintf(what, sizeof what, "%s that are %s in %u parts, flags %u", prims[prim], shapes[shape], parts,
+             flags);
     if (check(built, "%s, %s: built", l->device->name, what))
         check_all_met(l, group, data, what);
     if (group)
         ops->destroy(group, NULL);
-    for (uint32_t s = 0; s < PARTS; ++s)
+    for (uint32_t s = 0; s < parts; ++s)
         if (scenes[s])
             ops->destroy(scenes[s], NULL);
     kr_buffer_release(l->device, &mesh.data, NULL);
@@ -178,7 +180,9 @@ static void test_device(lab *l)
                 for (uint32_t allowance = 0; allowance < ALLOWANCES; ++allowance)
                     test_crowd(l, prim, shape, preference, allowance);
     for (uint32_t prim = 0; prim < KR_PRIMS; ++prim)
-        test_parts(l, prim);
+        test_parts(l, prim, ALIKE, PARTS, 0); /* as many as kinds make of a scene */
+    for (uint32_t preference = 0; preference < PREFERENCES; ++preference)
+        test_parts(l, KR_PRIM_AABB, SPREAD, 2, preferences[preference]);
     kr_buffer_release(l->device, &l->rays, NULL);
     check(in_use(l) == 0, "%s: nothing is left in use", l->device->name);
 }

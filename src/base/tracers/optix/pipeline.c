@@ -19,8 +19,8 @@ typedef struct kr_optix_module {
 static const kr_optix_module_options module_options = {.optimize = KR_OPTIX_OPTIMIZE_MOST,
                                                        .debug = KR_OPTIX_DEBUG_NONE};
 
-/* Without RT cores the depth of the graph sizes the stack of a traversal, which is lost where a tree needs
- * more (README.md). Only graphs of any shape may be so deep. With RT cores the hardware keeps that stack. */
+/* Without RT cores the depth of the graph sizes the stack of a traversal; where a tree needs more, rays miss
+ * primitives (README.md). Only pipelines for graphs of any shape may have this depth. */
 static uint32_t graphs_of(const kr_optix *optix, uint32_t grouped)
 {
     if (!optix->rt_cores)
@@ -235,7 +235,8 @@ kr_status kr_optix_program_of(kr_optix *optix, const kr_ray_program *program, co
     const kr_optix_program wanted = {
         .program = program,
         .prim = view->prim,
-        .grouped = view->part != 0,
+        /* Without RT cores all pipelines are for any graph. */
+        .grouped = optix->rt_cores && view->part != 0,
         .build_flags = view->prim == KR_PRIM_SPHERE ? scene->build_flags : 0,
     };
     kr_status status = KR_OK;
