@@ -58,10 +58,15 @@ static void expect_order(const kr_column *keys, const entry *entries, uint64_t n
     }
 }
 
-static int compare_rows(const void *a, const void *b)
+static void sort_many_rows(uint32_t *rows, uint64_t n)
 {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+    entry *entries = kr_test_calloc(n, sizeof *entries);
+    for (uint64_t i = 0; i < n; ++i)
+        entries[i].row = rows[i];
+    sort_entries(&entries, n);
+    for (uint64_t i = 0; i < n; ++i)
+        rows[i] = entries[i].row;
+    free(entries);
 }
 
 /* Rows of one key ascend as they are, and most ranges are short. */
@@ -78,7 +83,7 @@ static void sort_rows(uint32_t *rows, uint64_t n)
     while (sorted < n && rows[sorted - 1] <= rows[sorted])
         ++sorted;
     if (sorted < n)
-        qsort(rows, n, sizeof *rows, compare_rows);
+        sort_many_rows(rows, n);
 }
 
 kr_oracle kr_oracle_make(const kr_column *keys, const uint32_t *row_ids)
@@ -358,15 +363,17 @@ int kr_answer_differs(const kr_question *question, const kr_answer *want, const 
     return got->rows && elements_differ(KR_U32, "row", got->n_rows, want->rows, got->rows, text, text_nbytes);
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return x[0] != y[0] ? compare_rows(x, y) : compare_rows(x + 1, y + 1);
-}
-
 void kr_pairs_sort(kr_pairs *pairs)
 {
-    qsort(pairs->pairs, pairs->n, sizeof *pairs->pairs, compare_pairs);
+    entry *entries = kr_test_calloc(pairs->n, sizeof *entries);
+    for (uint64_t i = 0; i < pairs->n; ++i)
+        entries[i] = (entry){.code = pairs->pairs[i][0], .row = pairs->pairs[i][1]};
+    sort_entries(&entries, pairs->n);
+    for (uint64_t i = 0; i < pairs->n; ++i) {
+        pairs->pairs[i][0] = (uint32_t)entries[i].code;
+        pairs->pairs[i][1] = entries[i].row;
+    }
+    free(entries);
 }
 
 static int matches(const kr_column *left, uint64_t i, const kr_column *lower, const kr_column *upper,

@@ -8,7 +8,9 @@ static const struct {
     const char *advice;
 } meanings[] = {
     {KR_OPTIX_HOST_OUT_OF_MEMORY, KR_ERR_HOST_MEMORY, "free some of the machine's memory"},
-    {KR_OPTIX_DEVICE_OUT_OF_MEMORY, KR_ERR_DEVICE_MEMORY, "release some of the GPU's memory"},
+    {KR_OPTIX_DEVICE_OUT_OF_MEMORY, KR_ERR_DEVICE_MEMORY,
+     "release some of the GPU's memory; without RT cores the stack of rays takes up to 2 GiB, which no cap "
+     "counts"},
     {KR_OPTIX_LAUNCH_FAILURE, KR_ERR_DEVICE_LOST,
      "the GPU's state is lost for this process: start a new one"},
 };
