@@ -4,6 +4,7 @@
 #ifndef KEYRAY_INDEX_SORTED_SORTED_H
 #define KEYRAY_INDEX_SORTED_SORTED_H
 
+#include "base/key/codes.h"
 #include "index/kinds/family.h"
 #include "index/sorted/entries.h"
 #include "index/sorted/rows.h"
@@ -16,6 +17,12 @@ typedef struct kr_sorted {
     uint64_t lowest, highest; /* codes of the first and the last key; 0 when n is 0 */
     uint32_t first_row;       /* where there are no rows */
 } kr_sorted;
+
+static inline kr_codes kr_sorted_as_codes(const kr_sorted *sorted, uint32_t type)
+{
+    const kr_codes codes = {sorted->keys.data, sorted->n, kr_type_key_bits(type), 0};
+    return codes;
+}
 
 /* What a work makes is its scratch memory until it is kept; then kr_sorted_release releases it. */
 kr_sorted kr_sorted_take(kr_work *work, uint64_t n, uint32_t key_bits); /* room for n, ends are 0 */

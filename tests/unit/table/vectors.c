@@ -102,7 +102,7 @@ static void check_borders(kr_device *device, uint64_t *codes, uint64_t n, uint32
     kr_border borders[LIMITS_MOST];
     kr_work work = kr_work_on(device, NULL, NULL);
     qsort(codes, n, sizeof *codes, compare);
-    const uint32_t n_borders = kr_borders_choose(&work, codes, 64, n, k, borders);
+    const uint32_t n_borders = kr_borders_choose(&work, &(kr_codes){codes, n, 64, 0}, k, borders);
     assert_int_equal(kr_work_end(&work), KR_OK);
     assert_in_range(n_borders, 0, k ? k - 1 : 0);
     for (uint32_t b = 0; b < n_borders; ++b) {

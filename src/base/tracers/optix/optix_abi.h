@@ -143,7 +143,7 @@ typedef struct kr_optix_module_options {
 } kr_optix_module_options;
 
 enum { KR_OPTIX_GRAPH_ANY = 0, KR_OPTIX_GRAPH_SINGLE = 1, KR_OPTIX_GRAPH_INSTANCES = 2 };
-enum { KR_OPTIX_MOST_GRAPH_DEPTH = 31 }; /* of any graph */
+enum { KR_OPTIX_MOST_GRAPH_DEPTH = 31 }; /* with KR_OPTIX_GRAPH_ANY; driver 580 takes it */
 
 typedef struct kr_optix_pipeline_options {
     int32_t motion;

@@ -21,12 +21,11 @@ static uint64_t blocks_of(uint64_t n)
 static void choose_limits(kr_work *work, const kr_sorted *sorted, uint32_t vectors,
                           bindex_scatter_column *column)
 {
+    const kr_codes codes = kr_sorted_as_codes(sorted, (uint32_t)column->column.type);
     kr_border *borders = kr_work_array(work, vectors, sizeof *borders, "limits of filter vectors");
     column->limits = kr_work_array(work, vectors, sizeof *column->limits, "limits of filter vectors");
     if (kr_work_goes_on(work))
-        column->n_limits =
-            kr_borders_choose(work, sorted->keys.data, kr_type_key_bits((uint32_t)column->column.type),
-                              sorted->n, vectors, borders);
+        column->n_limits = kr_borders_choose(work, &codes, vectors, borders);
     for (uint32_t i = 0; i < column->n_limits; ++i)
         column->limits[i] = borders[i].limit;
     free(borders);
@@ -36,8 +35,8 @@ static void read_firsts(kr_work *work, const kr_sorted *sorted, bindex_scatter_c
 {
     const uint64_t nbytes = column->n_blocks * sizeof(uint64_t);
     uint64_t *firsts = kr_work_take(work, nbytes, "first codes of blocks");
-    const bindex_scatter_firsts_params params = {sorted->keys.data, firsts,
-                                                 kr_type_key_bits((uint32_t)column->column.type), 0};
+    const bindex_scatter_firsts_params params = {kr_sorted_as_codes(sorted, (uint32_t)column->column.type),
+                                                 firsts};
     column->firsts = kr_work_array(work, column->n_blocks, sizeof *column->firsts, "first codes of blocks");
     kr_work_run(work, &bindex_scatter_firsts, &params, column->n_blocks);
     kr_work_read(work, column->firsts, firsts, nbytes);

@@ -2,6 +2,7 @@
 #ifndef KEYRAY_TABLE_FAMILIES_BINDEX_SCATTER_PARAMS_H
 #define KEYRAY_TABLE_FAMILIES_BINDEX_SCATTER_PARAMS_H
 
+#include "base/key/codes.h"
 #include "base/program/program.h"
 
 enum {
@@ -53,11 +54,10 @@ kr_assert_size(bindex_scatter_compare_params, 24);
 /* ---- Making and checking --------------------------------------------------------------------- */
 
 typedef struct bindex_scatter_firsts_params {
-    const void *codes; /* sorted */
+    kr_codes codes;
     uint64_t *firsts;
-    uint32_t key_bits, reserved;
 } bindex_scatter_firsts_params;
-kr_assert_size(bindex_scatter_firsts_params, 24);
+kr_assert_size(bindex_scatter_firsts_params, 32);
 
 typedef struct bindex_scatter_rows_params {
     const uint32_t *rows;

@@ -90,9 +90,7 @@ KR_MAP_PROGRAM(bindex_scatter_compare, bindex_scatter_compare_params, bindex_sca
 
 KR_BODY void bindex_scatter_first(const bindex_scatter_firsts_params *p, uint64_t block)
 {
-    const uint64_t at = block * BINDEX_SCATTER_BLOCK;
-    p->firsts[block] = p->key_bits == 64 ? kr_load((const uint64_t *)p->codes + at)
-                                         : kr_load((const uint32_t *)p->codes + at);
+    p->firsts[block] = kr_code_at(&p->codes, block * BINDEX_SCATTER_BLOCK);
 }
 KR_MAP_PROGRAM(bindex_scatter_firsts, bindex_scatter_firsts_params, bindex_scatter_first);
 

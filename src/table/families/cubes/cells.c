@@ -73,8 +73,8 @@ static void read_marks(kr_work *work, const cubes_cells_job *job, const kr_sorte
     const uint64_t nbytes = cells->n * sizeof(uint64_t);
     cells->marks = kr_work_array(work, cells->n, sizeof *cells->marks, "a mapping table");
     uint64_t *marks = kr_work_take(work, nbytes, "a mapping table");
-    const marks_params params = {sorted->keys.data, marks, kr_type_key_bits((uint32_t)job->column->type),
-                                 cells->low_bits};
+    const marks_params params = {kr_sorted_as_codes(sorted, (uint32_t)job->column->type), marks,
+                                 cells->low_bits, 0};
     kr_work_run(work, &cubes_cells_mark, &params, cells->n);
     kr_work_read(work, cells->marks, marks, nbytes);
     kr_work_give(work, marks);
@@ -85,14 +85,12 @@ static void spread(kr_work *work, const cubes_cells_job *job, const kr_sorted *s
 {
     for (uint32_t i = 0; i < job->n_places; ++i) {
         const cubes_place *place = job->places + i;
-        const spread_params params = {.rows = sorted->rows.data,
-                                      .codes = sorted->keys.data,
+        const spread_params params = {.codes = kr_sorted_as_codes(sorted, (uint32_t)job->column->type),
+                                      .rows = sorted->rows.data,
                                       .records = place->records,
-                                      .n = sorted->n,
                                       .shift = place->shift,
                                       .low_shift = place->low_shift,
                                       .low_bits = cells->low_bits,
-                                      .key_bits = kr_type_key_bits((uint32_t)job->column->type),
                                       .shuffles_ties = job->shuffles_ties};
         kr_work_run(work, &cubes_cells_spread, &params, sorted->n);
     }
@@ -102,8 +100,8 @@ static uint32_t choose_limits(kr_work *work, const cubes_cells_job *job, const k
                               uint64_t *limits)
 {
     kr_border *borders = kr_work_array(work, job->bins, sizeof *borders, "borders of filter vectors");
-    const uint32_t key_bits = kr_type_key_bits((uint32_t)job->column->type);
-    const uint32_t n = kr_borders_choose(work, sorted->keys.data, key_bits, sorted->n, job->bins, borders);
+    const kr_codes codes = kr_sorted_as_codes(sorted, (uint32_t)job->column->type);
+    const uint32_t n = kr_borders_choose(work, &codes, job->bins, borders);
     for (uint32_t i = 0; i < n; ++i)
         limits[i] = borders[i].limit;
     free(borders);

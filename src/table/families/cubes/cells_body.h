@@ -2,6 +2,7 @@
 #ifndef KEYRAY_TABLE_FAMILIES_CUBES_CELLS_BODY_H
 #define KEYRAY_TABLE_FAMILIES_CUBES_CELLS_BODY_H
 
+#include "base/key/codes.h"
 #include "base/key/key.h"
 #include "base/program/program.h"
 
@@ -17,51 +18,28 @@ KR_BOTH uint32_t cubes_cells_by_scale(uint64_t code, uint64_t lowest, double sca
 /* ---- Encoded --------------------------------------------------------------------------------- */
 
 typedef struct marks_params {
-    const void *codes; /* sorted */
+    kr_codes codes;
     uint64_t *marks;
-    uint32_t key_bits, low_bits;
+    uint32_t low_bits, reserved;
 } marks_params;
-kr_assert_size(marks_params, 24);
+kr_assert_size(marks_params, 40);
 
 KR_BODY void cubes_cells_mark_of(const marks_params *p, uint64_t cell)
 {
-    const uint64_t at = cell << p->low_bits;
-    p->marks[cell] = p->key_bits == 64 ? kr_load((const uint64_t *)p->codes + at)
-                                       : kr_load((const uint32_t *)p->codes + at);
+    p->marks[cell] = kr_code_at(&p->codes, cell << p->low_bits);
 }
 KR_MAP_PROGRAM(cubes_cells_mark, marks_params, cubes_cells_mark_of);
 
 typedef struct spread_params {
-    const uint32_t *rows; /* in the order of their values */
-    const void *codes;    /* of the values, sorted */
+    kr_codes codes;       /* of the values */
+    const uint32_t *rows; /* in their order */
     uint64_t *records;
-    uint64_t n;
-    uint32_t shift, low_shift, low_bits, key_bits, shuffles_ties, reserved;
+    uint32_t shift, low_shift, low_bits, shuffles_ties;
 } spread_params;
 kr_assert_size(spread_params, 56);
 
-KR_BODY uint64_t cubes_cells_code(const spread_params *p, uint64_t rank)
-{
-    return p->key_bits == 64 ? kr_load((const uint64_t *)p->codes + rank)
-                             : kr_load((const uint32_t *)p->codes + rank);
-}
-
-/* The first rank whose code is above `code` or, with `equal`, not below it. */
-KR_BODY uint64_t cubes_cells_first(const spread_params *p, uint64_t code, int equal)
-{
-    uint64_t low = 0, high = p->n;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2, there = cubes_cells_code(p, middle);
-        if (there < code || (!equal && there == code))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* A place for number `at` of n: a permutation of the numbers below the next power of two, repeated until it
- * ends below n. `axis` names one of several. */
+/* Where a permutation of 0 .. n - 1 moves `at`: one of the numbers below the next power of two, repeated
+ * until it ends below n. Each axis has its own. */
 KR_BODY uint64_t cubes_cells_shuffled(uint64_t at, uint64_t n, uint32_t axis)
 {
     const uint32_t bits = 32 - kr_clz32((uint32_t)n); /* rows have 32 bits */
@@ -82,11 +60,11 @@ KR_BODY uint64_t cubes_cells_rank(const spread_params *p, uint64_t rank)
     const uint32_t axis = p->shift / CELLS_FIELD;
     if (axis == 0 || !p->shuffles_ties)
         return rank;
-    const uint64_t code = cubes_cells_code(p, rank);
-    if ((rank == 0 || cubes_cells_code(p, rank - 1) != code) &&
-        (rank + 1 == p->n || cubes_cells_code(p, rank + 1) != code))
+    const uint64_t code = kr_code_at(&p->codes, rank);
+    if ((rank == 0 || kr_code_at(&p->codes, rank - 1) != code) &&
+        (rank + 1 == p->codes.n || kr_code_at(&p->codes, rank + 1) != code))
         return rank;
-    const uint64_t first = cubes_cells_first(p, code, 1), end = cubes_cells_first(p, code, 0);
+    const uint64_t first = kr_code_rank(&p->codes, code, 0), end = kr_code_rank(&p->codes, code, 1);
     return first + cubes_cells_shuffled(rank - first, end - first, axis);
 }
 

@@ -55,9 +55,8 @@ static const kr_option options[RTSCAN_OPTIONS] = {
                               "of values as wide"},
     [RTSCAN_OPTION_TIES] = {"ties", KR_OPTION_CHOICE, "rows|shuffled", 0, 1, RTSCAN_TIES_ROWS,
                             "which ranks equal values get, with encode=on. rows: in the order of rows, so "
-                            "that rows that are equal in "
-                            "several columns lie together; shuffled: in another order on each axis, so that "
-                            "they lie evenly, too"},
+                            "that rows with equal values in several columns lie together; shuffled: in "
+                            "another order on each axis, so that they lie evenly"},
     [RTSCAN_OPTION_PRIM] = {"prim", KR_OPTION_CHOICE, "triangle|sphere|aabb", 0, 2, KR_PRIM_AABB,
                             "what stands for a row in the scene (RTScan, 4.4.2): a cube in a box, or a "
                             "triangle or sphere around it, "

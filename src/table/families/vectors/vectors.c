@@ -106,21 +106,20 @@ uint64_t kr_borders_scratch(uint64_t n, uint32_t k)
     return most_borders(n, k) * sizeof(kr_border);
 }
 
-uint32_t kr_borders_choose(kr_work *work, const void *codes, uint32_t key_bits, uint64_t n, uint32_t k,
-                           kr_border *borders)
+uint32_t kr_borders_choose(kr_work *work, const kr_codes *codes, uint32_t k, kr_border *borders)
 {
-    const uint32_t most = most_borders(n, k) + 1;
+    const uint32_t most = most_borders(codes->n, k) + 1;
     uint32_t kept = 0;
     if (most < 2)
         return 0;
-    const uint64_t nbytes = kr_borders_scratch(n, k);
+    const uint64_t nbytes = kr_borders_scratch(codes->n, k);
     uint64_t *found = kr_work_take(work, nbytes, "borders of filter vectors");
-    const borders_params params = {codes, found, n, most, key_bits};
+    const borders_params params = {*codes, found, most, 0};
     kr_work_run(work, &scan_borders_find, &params, most - 1);
     kr_work_read(work, borders, found, nbytes);
     kr_work_give(work, found);
     for (uint32_t i = 0; i + 1 < most && kr_work_goes_on(work); ++i)
-        if (borders[i].rank > (kept ? borders[kept - 1].rank : 0) && borders[i].rank < n)
+        if (borders[i].rank > (kept ? borders[kept - 1].rank : 0) && borders[i].rank < codes->n)
             borders[kept++] = borders[i];
     return kept;
 }

@@ -4,6 +4,7 @@
 #define KEYRAY_TABLE_FAMILIES_VECTORS_VECTORS_H
 
 #include "base/image/image.h"
+#include "base/key/codes.h"
 
 enum { KR_VECTORS_MOST = 1024 };
 
@@ -39,11 +40,10 @@ typedef struct kr_border {
     uint64_t limit, rank;
 } kr_border;
 
-/* Borders that cut n sorted codes of 32 or 64 bits in k bins of about one size: those at i n / k, each moved
+/* Borders that cut n sorted codes in k bins of about one size: those at i n / k, each moved
  * to the nearer end of the equal codes that it would cut. Those that fall together, before all rows or behind
  * them are left out. `borders` has room for k - 1; returns how many there are. Blocks. */
-uint32_t kr_borders_choose(kr_work *work, const void *codes, uint32_t key_bits, uint64_t n, uint32_t k,
-                           kr_border *borders);
+uint32_t kr_borders_choose(kr_work *work, const kr_codes *codes, uint32_t k, kr_border *borders);
 /* Its scratch memory. */
 uint64_t kr_borders_scratch(uint64_t n, uint32_t k);
 

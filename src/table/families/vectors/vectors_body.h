@@ -2,6 +2,7 @@
 #ifndef KEYRAY_TABLE_FAMILIES_VECTORS_VECTORS_BODY_H
 #define KEYRAY_TABLE_FAMILIES_VECTORS_VECTORS_BODY_H
 
+#include "base/key/codes.h"
 #include "base/key/key.h"
 #include "base/program/block.h"
 
@@ -137,37 +138,16 @@ KR_MAP_PROGRAM(scan_vectors_check, vectors_check_params, vectors_check);
 /* ---- Borders --------------------------------------------------------------------------------- */
 
 typedef struct borders_params {
-    const void *codes;
+    kr_codes codes;
     uint64_t *borders; /* limit and rank of each */
-    uint64_t n;
-    uint32_t k, key_bits;
+    uint32_t k, reserved;
 } borders_params;
-kr_assert_size(borders_params, 32);
-
-KR_BODY uint64_t borders_code(const borders_params *p, uint64_t i)
-{
-    return p->key_bits == 64 ? kr_load((const uint64_t *)p->codes + i)
-                             : kr_load((const uint32_t *)p->codes + i);
-}
-
-/* The codes below `code`, or those up to it. */
-KR_BODY uint64_t borders_rank(const borders_params *p, uint64_t code, int with_equals)
-{
-    uint64_t low = 0, high = p->n;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2, at = borders_code(p, middle);
-        if (at < code || (with_equals && at == code))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
+kr_assert_size(borders_params, 40);
 
 KR_BODY void borders_find(const borders_params *p, uint64_t i)
 {
-    const uint64_t target = (i + 1) * p->n / p->k, code = borders_code(p, target);
-    const uint64_t below = borders_rank(p, code, 0), up_to = borders_rank(p, code, 1);
+    const uint64_t target = (i + 1) * p->codes.n / p->k, code = kr_code_at(&p->codes, target);
+    const uint64_t below = kr_code_rank(&p->codes, code, 0), up_to = kr_code_rank(&p->codes, code, 1);
     const int is_below = target - below < up_to - target;
     p->borders[2 * i] = is_below ? code - 1 : code;
     p->borders[2 * i + 1] = is_below ? below : up_to;
