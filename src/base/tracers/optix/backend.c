@@ -66,8 +66,8 @@ static kr_status create(kr_device *device, kr_tracer **tracer, kr_error *err)
     kr_optix *optix = kr_host_calloc(1, sizeof *optix, "OptiX", err);
     if (!optix)
         return KR_ERR_HOST_MEMORY;
-    /* Rays missed some boxes next to the largest float (driver 580, in software). */
-    optix->head = (kr_tracer){&ops, device, {0x1p127f, 0x1p127f, 0x1p123f}};
+    /* In software, rays meet no box from 2^40 on, along any axis (README.md). */
+    optix->head = (kr_tracer){&ops, device, {0x1p127f, 0x1p127f, 0x1p40f}};
     optix->api = api;
     pthread_mutex_init(&optix->lock, NULL);
     status = device->ops->within(device, start_within, optix, err);

@@ -257,12 +257,12 @@ const kr_kind kr_kind_rx = {
     .family = &family,
 };
 
-/* The paper's coordinates end just below 2^127; a tracer with a smaller limit gets smaller ones. Without a
- * tracer there is no scene. */
-static float extended_step(kr_device *device, uint32_t prim)
+/* The paper's coordinates end just below 2^127; a tracer with a smaller limit gets smaller ones. Below 2^50
+ * the gaps of small keys would be too short for rays (RX_SHORT), so boxes that lie beyond the limit are found
+ * by a search. */
+static float extended_step(float farthest)
 {
-    kr_tracer *tracer;
-    return kr_tracer_of(device, &tracer, NULL) == KR_OK ? tracer->farthest[prim] / 0x1p127f : 1;
+    return (farthest < 0x1p50f ? 0x1p123f : farthest) / 0x1p127f;
 }
 
 static float axis_step(const kr_spec *spec, int axis)
@@ -270,13 +270,34 @@ static float axis_step(const kr_spec *spec, int axis)
     return (float)((uint32_t)1 << kr_option_triple_part(spec->options[RX_OPTION_SCALE], axis));
 }
 
+/* The distance of neighbours on each axis: as `scale` says, or shorter by a power of two, which keeps floats
+ * exact, where a key would lie beyond what rays meet. Without a tracer there is no scene. */
+static kr_point steps_of(const kr_spec *spec, kr_device *device)
+{
+    const int64_t *o = spec->options, mode = o[RX_OPTION_MODE];
+    const kr_point step = {axis_step(spec, 0), axis_step(spec, 1), axis_step(spec, 2)};
+    kr_tracer *tracer;
+    if (kr_tracer_of(device, &tracer, NULL) != KR_OK)
+        return step;
+    const float farthest = tracer->farthest[o[RX_OPTION_PRIM]];
+    if (mode == KR_POINT_EXTENDED)
+        return (kr_point){extended_step(farthest), step.y, step.z};
+    float reach = mode == KR_POINT_NAIVE ? step.x * (float)(KR_NAIVE_MOST + 1) : 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        const float most =
+            axis_step(spec, axis) * (float)((uint32_t)1 << kr_option_triple_part(o[RX_OPTION_BITS], axis));
+        reach = most > reach ? most : reach;
+    }
+    const float nearer = reach > farthest ? farthest / reach : 1;
+    return (kr_point){step.x * nearer, step.y * nearer, step.z * nearer};
+}
+
 rx_design rx_design_of(const kr_spec *spec, kr_device *device)
 {
     const int64_t *o = spec->options;
     const uint32_t mode = (uint32_t)o[RX_OPTION_MODE], prim = (uint32_t)o[RX_OPTION_PRIM];
     return (rx_design){
-        .map = {.step = {mode == KR_POINT_EXTENDED ? extended_step(device, prim) : axis_step(spec, 0),
-                         axis_step(spec, 1), axis_step(spec, 2)},
+        .map = {.step = steps_of(spec, device),
                 .mode = mode,
                 .x_bits = kr_option_triple_part(o[RX_OPTION_BITS], 0),
                 .y_bits = kr_option_triple_part(o[RX_OPTION_BITS], 1)},
