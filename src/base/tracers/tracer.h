@@ -82,7 +82,7 @@ typedef struct kr_tracer_ops {
 struct kr_tracer {
     const kr_tracer_ops *ops;
     kr_device *device;
-    float farthest[KR_PRIMS]; /* largest coordinates at which rays along any axis meet primitives */
+    float farthest[KR_PRIMS]; /* rays along any axis meet primitives below these coordinates */
 };
 
 /* The tracer of a device, made on first use. KR_ERR_UNSUPPORTED says in one sentence why there is none: no

@@ -66,7 +66,7 @@ static kr_status create(kr_device *device, kr_tracer **tracer, kr_error *err)
     kr_optix *optix = kr_host_calloc(1, sizeof *optix, "OptiX", err);
     if (!optix)
         return KR_ERR_HOST_MEMORY;
-    /* In software, rays meet no box from 2^40 on, along any axis (README.md). */
+    /* In software, rays meet no box from 2^40 on (README.md). RT cores were not asked, and get the same. */
     optix->head = (kr_tracer){&ops, device, {0x1p127f, 0x1p127f, 0x1p40f}};
     optix->api = api;
     pthread_mutex_init(&optix->lock, NULL);

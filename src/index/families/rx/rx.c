@@ -257,9 +257,8 @@ const kr_kind kr_kind_rx = {
     .family = &family,
 };
 
-/* The paper's coordinates end just below 2^127; a tracer with a smaller limit gets smaller ones. Below 2^50
- * the gaps of small keys would be too short for rays (RX_SHORT), so boxes that lie beyond the limit are found
- * by a search. */
+/* The paper's coordinates end just below 2^127; a tracer with a smaller limit gets smaller ones. OptiX' limit
+ * for boxes was not tried here: with 2^123, which it takes, those beyond the limit are found by a search. */
 static float extended_step(float farthest)
 {
     return (farthest < 0x1p50f ? 0x1p123f : farthest) / 0x1p127f;

@@ -119,7 +119,7 @@ KR_BODY void rx_take(const rx_ray_params *p, rx_state *s, uint32_t primitive)
 }
 
 /* No ray met anything: the bounds hold no key, unless they reach the lowest or the highest. With boxes this
- * is not trusted: OptiX lost some where coordinates are large beside the scene. */
+ * is not trusted: in extended mode some lie beyond what OptiX meets. */
 KR_BODY void rx_take_nothing(const rx_ray_params *p, rx_state *s)
 {
     if (p->scene.prim != KR_PRIM_AABB && s->lower != p->lowest && s->upper != p->highest)

@@ -38,13 +38,14 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 static kr_status estimate(const kr_shape *shape, kr_need *estimate, kr_error *err)
 {
-    const rx_design design = rx_design_of(shape->spec, shape->device);
     const uint64_t n = shape->count, ids = n * sizeof(uint32_t);
     kr_need made;
     kr_scene_estimate scenes;
     kr_status status = rx_check_bits(shape->spec, shape->type, err);
-    if (status == KR_OK)
-        status = rx_scenes_estimate(shape->device, &design, n, &scenes, err);
+    if (status != KR_OK)
+        return status;
+    const rx_design design = rx_design_of(shape->spec, shape->device);
+    status = rx_scenes_estimate(shape->device, &design, n, &scenes, err);
     if (status != KR_OK)
         return status;
     kr_sorted_estimate(shape, &made);
