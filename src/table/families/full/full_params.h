@@ -44,12 +44,19 @@ enum {
     FULL_OR
 };
 
+/* Which rows, none of which is left, a leaf does not read. */
+enum {
+    FULL_SKIPS_NOTHING, /* a logical AND */
+    FULL_SKIPS_PARTS,   /* of tiles (full_tile.h) */
+    FULL_SKIPS_GROUPS   /* of four rows on a GPU, words of 32 on the CPU: a branching AND */
+};
+
 typedef struct full_params {
     uint32_t *bitmap;
     const uint32_t *alive;       /* or NULL */
     uint64_t *compared, *spared; /* NULL, or counters of rows */
     uint64_t n;                  /* rows */
-    uint32_t n_code, branches;   /* branches: 1: rows that are out already are not read */
+    uint32_t n_code, skips;      /* FULL_SKIPS_* */
     uint8_t code[2 * FULL_CODE]; /* an operation and its leaf, each */
     full_leaf leaves[FULL_LEAVES];
 } full_params;

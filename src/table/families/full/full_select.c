@@ -130,11 +130,13 @@ static uint64_t count_ends(const full_table *table, const kr_leaf *leaf)
     return full_as_interval(&codes, full_read_of(table, leaf)->type, &base, &span, &negate) ? 0 : 2 * codes.n;
 }
 
-/* Reading a line of memory less pays where few of its rows are wanted; a CPU skips whole parts. */
-static int branches(const kr_device *device, const full_table *table, double selectivity)
+/* Reading a line of memory less pays where few of its rows are wanted. */
+static uint32_t skips(const kr_device *device, const full_table *table, double selectivity)
 {
     const double few = device->ops->is_host ? 1.0 / 512 : 1.0 / 32;
-    return table->logic == FULL_LOGIC_BRANCHING || (table->logic == FULL_LOGIC_AUTO && selectivity <= few);
+    if (table->logic == FULL_LOGIC_AND)
+        return FULL_SKIPS_NOTHING;
+    return table->logic == FULL_LOGIC_BRANCHING || selectivity <= few ? FULL_SKIPS_GROUPS : FULL_SKIPS_PARTS;
 }
 
 /* Ready for these leaves to be added, if no step has failed. */
@@ -205,13 +207,14 @@ static void select_some(kr_work *work, const full_table *table, const kr_select 
     double first = 1;
     begin(work, &job, part->leaves, part->n_leaves, notes);
     order(table, part, list, &first);
-    job.params.branches = (uint32_t)branches(work->device, table, first);
+    job.params.skips = skips(work->device, table, first);
     for (uint32_t i = 0; i < part->n_leaves && kr_work_goes_on(work); ++i) {
         add_code(&job.params, i ? FULL_AND_LEAF : FULL_PUSH, i);
         add_leaf(&job, part->leaves[list[i]]);
     }
     kr_scans_log_step(notes->log, "full: %u predicate%s in one pass, %s%s", part->n_leaves,
-                      part->n_leaves == 1 ? "" : "s", job.params.branches ? "branching" : "reading every row",
+                      part->n_leaves == 1 ? "" : "s",
+                      job.params.skips == FULL_SKIPS_GROUPS ? "branching" : "reading every row",
                       full_narrow_note(job.n_narrow, note));
     finish(work, &job);
 }
@@ -306,7 +309,7 @@ int full_select_plan(kr_work *work, const full_table *table, const kr_plan *plan
     for (uint32_t i = 0; i < n; ++i)
         leaves[i] = plan->leaves + i;
     begin(work, &job, leaves, n, notes);
-    job.params.branches = table->logic == FULL_LOGIC_BRANCHING;
+    job.params.skips = skips(work->device, table, 1);
     for (uint32_t i = 0; i < n && kr_work_goes_on(work); ++i)
         add_leaf(&job, leaves[i]);
     describe_plan(plan, text);

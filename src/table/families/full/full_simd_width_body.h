@@ -55,9 +55,11 @@ KR_BODY uint32_t full_zone(const full_leaf *leaf, uint64_t tile)
     return leaf->form == FULL_INTERVAL && lowest >= low && highest <= high ? FULL_ZONE_ALL : FULL_ZONE_MIXED;
 }
 
-KR_BODY void full_count(kr_group group, const full_params *p, uint32_t zone)
+KR_BODY void full_count(kr_group group, const full_params *p, uint32_t zone, const full_bits *wanted)
 {
-    if (p->compared && group.rank == 0)
+    if (p->compared && zone == FULL_ZONE_MIXED && p->skips == FULL_SKIPS_GROUPS)
+        kr_atomic_add64(p->compared, full_grouped(wanted->words));
+    else if (p->compared && group.rank == 0)
         kr_atomic_add64(zone == FULL_ZONE_MIXED ? p->compared : p->spared, FULL_TILE / FULL_PARTS);
 }
 
@@ -66,9 +68,9 @@ KR_BODY void full_leaf_bits(kr_group group, const full_params *p, const full_lea
                             const full_bits *wanted, full_bits *bits)
 {
     const uint32_t zone = full_zone(leaf, part / FULL_PARTS);
-    full_count(group, p, zone);
+    full_count(group, p, zone, wanted);
     if (zone == FULL_ZONE_MIXED)
-        full_leaf_part(group, leaf, part, p->n, (int)p->branches, wanted->words, bits->words);
+        full_leaf_part(group, leaf, part, p->n, p->skips == FULL_SKIPS_GROUPS, wanted->words, bits->words);
     else
         for (uint32_t m = 0; m < FULL_MINE; ++m)
             bits->words[m] = zone == FULL_ZONE_ALL ? 0xFFFFFFFFu : 0;
@@ -136,8 +138,8 @@ KR_BODY void full_part(kr_group group, const full_params *p, uint64_t part)
         if (op == FULL_PUSH && c)
             stack[depth++] = top;
         full_wanted(op, &alive, &top, &wanted);
-        const int any = full_any(group, wanted.words);
-        if (any && !p->branches)
+        const int any = p->skips == FULL_SKIPS_NOTHING || full_any(group, wanted.words);
+        if (any && p->skips != FULL_SKIPS_GROUPS)
             wanted = alive;
         if (any)
             full_leaf_bits(group, p, p->leaves + p->code[2 * c + 1], part, &wanted, &bits);

@@ -194,6 +194,13 @@ KR_BODY void full_leaf_part(kr_group group, const full_leaf *leaf, uint64_t part
         bits[0] = full_leaf_bits_of(0, leaf, row, wanted[0]);
 }
 
+/* Rows of this thread in groups of which one is wanted. */
+KR_BODY uint32_t full_grouped(const uint32_t wanted[FULL_MINE])
+{
+    const uint32_t pairs = wanted[0] | wanted[0] >> 1;
+    return 4 * kr_popcount32((pairs | pairs >> 2) & 0x11111111u);
+}
+
 /* 1 if a row of the part is among the bits. */
 KR_BODY int full_any(kr_group group, const uint32_t bits[FULL_MINE])
 {
@@ -259,14 +266,16 @@ KR_BODY uint32_t full_direct_width(const full_leaf *leaf)
 
 /* Words of a part whose rows are all there; `width` is a constant. Parts of several columns take turns, which
  * the CPU's own prefetching does not follow well. */
-KR_BODY void full_direct_part(const full_leaf *leaf, uint32_t width, uint64_t first, uint32_t bits[FULL_MINE])
+KR_BODY void full_direct_part(const full_leaf *leaf, uint32_t width, uint64_t first, int branches,
+                              const uint32_t wanted[FULL_MINE], uint32_t bits[FULL_MINE])
 {
     const char *values = (const char *)leaf->data + first * width;
-    for (uint32_t i = 0; i < 32 * FULL_MINE * width; i += 64)
+    for (uint32_t i = 0; !branches && i < 32 * FULL_MINE * width; i += 64)
         kr_prefetch(values + i + FULL_AHEAD_NBYTES);
     for (uint32_t w = 0; w < FULL_MINE; ++w, values += 32 * width)
         bits[w] =
-            width == 1 ? full_in_bytes((const uint8_t *)values, (uint8_t)leaf->base, (uint8_t)leaf->span)
+            branches && !wanted[w] ? 0
+            : width == 1 ? full_in_bytes((const uint8_t *)values, (uint8_t)leaf->base, (uint8_t)leaf->span)
             : width == 2
                 ? full_in_halves((const uint16_t *)values, (uint16_t)leaf->base, (uint16_t)leaf->span)
             : width == 4 ? full_in_words((const uint32_t *)values, (uint32_t)leaf->base, (uint32_t)leaf->span)
@@ -290,12 +299,12 @@ KR_BODY void full_leaf_part(kr_group group, const full_leaf *leaf, uint64_t part
                             const uint32_t wanted[FULL_MINE], uint32_t bits[FULL_MINE])
 {
     const uint64_t first = part * 32 * FULL_MINE;
-    (void)group, (void)branches;
+    (void)group;
     switch (first + 32 * FULL_MINE <= n ? full_direct_width(leaf) : 0) {
-    case 1: full_direct_part(leaf, 1, first, bits); return;
-    case 2: full_direct_part(leaf, 2, first, bits); return;
-    case 4: full_direct_part(leaf, 4, first, bits); return;
-    case 8: full_direct_part(leaf, 8, first, bits); return;
+    case 1: full_direct_part(leaf, 1, first, branches, wanted, bits); return;
+    case 2: full_direct_part(leaf, 2, first, branches, wanted, bits); return;
+    case 4: full_direct_part(leaf, 4, first, branches, wanted, bits); return;
+    case 8: full_direct_part(leaf, 8, first, branches, wanted, bits); return;
     default: break;
     }
     for (uint32_t w = 0; w < FULL_MINE; ++w) {
@@ -307,6 +316,14 @@ KR_BODY void full_leaf_part(kr_group group, const full_leaf *leaf, uint64_t part
             for (uint32_t i = 0; i < 32 && row + i < n; ++i)
                 bits[w] |= full_row(leaf, row + i) << i;
     }
+}
+
+KR_BODY uint32_t full_grouped(const uint32_t wanted[FULL_MINE])
+{
+    uint32_t rows = 0;
+    for (uint32_t w = 0; w < FULL_MINE; ++w)
+        rows += wanted[w] ? 32 : 0;
+    return rows;
 }
 
 KR_BODY int full_any(kr_group group, const uint32_t bits[FULL_MINE])
