@@ -277,7 +277,7 @@ def experiments_cgrx(keyray, device, folder):
         raise Skip("no kind cgrx")
     out = run_experiments(keyray, device, folder, "cgrx", names)
     assert "build phases, ms" in out and "lookup phases, ms" in out, out
-    assert "rows of key and row id" in out and "compaction" in out and "bucket search, ms" in out and "apply, ms" in out, out
+    assert "rows of key and row id" in out and "compaction" in out and "bucket search and results, ms" in out and "apply, ms" in out, out
     assert len(re.findall(r"^ +insert \d+ rows ", out, re.MULTILINE)) >= 16, out
 
 
