@@ -28,8 +28,6 @@ class Reports:
         self.folder, self.work, self.commit = pathlib.Path(folder) if folder else None, work, commit
         self.ends = time.monotonic() + seconds if seconds else None
         self.call = self.now()
-        if self.folder:
-            (self.folder / "runs").mkdir(parents=True, exist_ok=True)
 
     @staticmethod
     def name(command):
@@ -70,6 +68,7 @@ class Reports:
     def write(self, name, what):
         """Whole or not at all, since a run may be cut at any time."""
         path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_suffix(".new")
         new.write_text(json.dumps(what, indent=1) + "\n")
         new.replace(path)

@@ -267,7 +267,7 @@ def from_folder(folder, troubles):
     for path in sorted(folder.glob("*.json")):
         results += from_file(path, troubles, runs)
     troubles += leftovers(folder, runs) if (folder / "runs").is_dir() else []
-    for inner in sorted(each for each in folder.iterdir() if each.is_dir() and each.name != "runs"):
+    for inner in sorted(each for each in folder.iterdir() if each.is_dir() and each.name not in ("runs", "counters")):  # tables of a profiler have no page
         results += from_folder(inner, troubles)
     return results
 

@@ -445,6 +445,18 @@ def experiments_counters(keyray, device, folder):
                                ("blocks --only EO+KS", "EO+KS, 1024/1, pin=none", ["3"] + ["1.049e+06"] * 3)):
         done = subprocess.run([EXPERIMENTS / "counters", *words.split(), *line.split()[6:]], capture_output=True, text=True, check=False)
         assert re.search(rf"^{re.escape(row)} +{' +'.join(map(re.escape, values))}$", done.stdout, re.MULTILINE) and "hash" not in done.stdout, done
+    keep_counters(folder, [EXPERIMENTS / "counters", "tab7", "--only", "HT", "--reports", folder / "kept", *line.split()[6:]])
+
+
+def keep_counters(folder, command):
+    """--reports keeps rows, counts none twice, and goes on after a cut"""
+    cut = subprocess.run([*command, "--seconds", "1e-9"], capture_output=True, text=True, check=False)
+    assert cut.returncode == 3 and cut.stderr == "cut off after 1e-09 s\n", cut
+    whole = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    kept = json.loads((folder / "kept/counters/tab7.json").read_text())
+    assert [row["row"] for row in kept["rows"]] == ["HT, Zipf 0", "HT, Zipf 1.5"] and kept["rows"][0]["values"]["ms"] == 3, kept
+    (folder / "ncu").unlink()
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == whole
 
 
 def points_of_kinds(_, __, ___):

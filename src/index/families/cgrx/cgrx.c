@@ -163,7 +163,7 @@ const kr_kind kr_kind_cgrx = {
     .summary =
         "buckets of keys as triangles of a scene, found by rays (on GPUs without RT cores, in software); "
         "takes inserts and deletes with updates=on",
-    .source = "Henneberg, Schuhknecht, Kharal and Brown, \"cgRX\"",
+    .source = "Henneberg, Schuhknecht, Kharal and Brown, \"cgRX\", 3 (scenes, rays, buckets), 4 (updates)",
     .capabilities = KR_CAN_POINT | KR_CAN_RANGE | KR_CAN_UPDATE | KR_CAN_NEAREST,
     .n_options = CGRX_OPTIONS,
     .options = options,

@@ -25,7 +25,7 @@ static const kr_option options[RX_OPTIONS] = {
     [RX_OPTION_MAX_RAYS] = {"max_rays", KR_OPTION_INTEGER, NULL, 1, 1 << 20, 1024,
                             "a range over more rows of keys is searched in the sorted keys instead"},
     [RX_OPTION_PRIM] = {"prim", KR_OPTION_CHOICE, "triangle|sphere|aabb", 0, 2, KR_PRIM_TRIANGLE,
-                        "the primitive of a key in the scene"},
+                        "the primitive of a key in the scene (RTIndeX, 3.5)"},
     [RX_OPTION_BVH] = KR_RAYS_OPTION_BVH,
     [RX_OPTION_COMPACT] = KR_RAYS_OPTION_COMPACT("; off with update=refit"),
     [RX_OPTION_RANGE] = {"range", KR_OPTION_CHOICE, "scan|anyhit", 0, 1, RX_RANGE_SCAN,
@@ -33,7 +33,7 @@ static const kr_option options[RX_OPTIONS] = {
     [RX_OPTION_DEDUPE] = {"dedupe", KR_OPTION_CHOICE, "on|off", 0, 1, RX_ON,
                           "one primitive for equal keys; off with update=refit and order=row"},
     [RX_OPTION_ORDER] = {"order", KR_OPTION_CHOICE, "key|row", 0, 1, RX_ORDER_KEY,
-                         "primitives in the order of keys, or of row ids as in the paper"},
+                         "primitives in the order of keys, or of row ids as in the paper (RTIndeX, 3.1)"},
     [RX_OPTION_PARTS] =
         {"parts", KR_OPTION_INTEGER, NULL, 0, 4096, 0,
          "equal scenes built one after the other, which lowers peak memory; empty ones are left out; 0: "
@@ -45,9 +45,10 @@ static const kr_option options[RX_OPTIONS] = {
     [RX_OPTION_OUTSIDE] =
         {"outside", KR_OPTION_CHOICE, "integers|rays", 0, 1, RX_OUTSIDE_INTEGERS,
          "what answers points below the lowest key or above the highest: two comparisons, or a ray as in "
-         "the paper, for studies"},
-    [RX_OPTION_UPDATE] = {"update", KR_OPTION_CHOICE, "rebuild|refit", 0, 1, RX_UPDATE_REBUILD,
-                          "kr_index_set_keys makes a new scene, or moves the primitives of the old one"},
+         "the paper (RTIndeX, 4.6), for studies"},
+    [RX_OPTION_UPDATE] =
+        {"update", KR_OPTION_CHOICE, "rebuild|refit", 0, 1, RX_UPDATE_REBUILD,
+         "kr_index_set_keys makes a new scene, or moves the primitives of the old one (RTIndeX, 3.6)"},
     [RX_OPTION_ANSWER] =
         {"answer", KR_OPTION_CHOICE, "matches|rays|scan", 0, 2, RX_ANSWER_MATCHES,
          "what adds up rows for SUM_ROWS and SUM of integers. matches: hits are compared with the sorted "
@@ -60,10 +61,9 @@ static const kr_option options[RX_OPTIONS] = {
         {"hit", KR_OPTION_CHOICE, "first|closest", 0, 1, RX_HIT_FIRST,
          "range=scan: the hit that answers a point: whichever the ray meets first, or the closest "
          "(thesis, 4.1)"},
-    [RX_OPTION_PRESET] =
-        {"preset", KR_OPTION_CHOICE, "none|paper|thesis", 0, 2, RX_PRESET_NONE,
-         KR_PRESET_HELP(
-             "paper: those of the paper on RX; thesis: those of the thesis on joins, which optimizes RX")},
+    [RX_OPTION_PRESET] = {"preset", KR_OPTION_CHOICE, "none|paper|thesis", 0, 2, RX_PRESET_NONE,
+                          KR_PRESET_HELP("paper: those of RTIndeX, section 3; thesis: those of the thesis on "
+                                         "joins, chapter 4, which optimizes RX")},
 };
 
 /* RTIndeX, section 3: every hit in an any-hit program, which adds up, and a primitive for each row in the

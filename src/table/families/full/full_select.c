@@ -133,7 +133,7 @@ static uint64_t count_ends(const full_table *table, const kr_leaf *leaf)
 /* Reading a line of memory less pays where few of its rows are wanted. */
 static uint32_t skips(const kr_device *device, const full_table *table, double selectivity)
 {
-    const double few = device->ops->is_host ? 1.0 / 512 : 1.0 / 32;
+    const double few = device->ops->is_host ? 1.0 / 1024 : 1.0 / 32;
     if (table->logic == FULL_LOGIC_AND)
         return FULL_SKIPS_NOTHING;
     return table->logic == FULL_LOGIC_BRANCHING || selectivity <= few ? FULL_SKIPS_GROUPS : FULL_SKIPS_PARTS;

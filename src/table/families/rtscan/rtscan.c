@@ -6,8 +6,8 @@
 static const kr_option options[RTSCAN_OPTIONS] = {
     [RTSCAN_OPTION_ENCODE] =
         {"encode", KR_OPTION_CHOICE, "on|off", 0, 1, RTSCAN_ON,
-         "on: coordinates are ranks of values, so that rows lie evenly in the scene; off: they are the "
-         "values, stretched between the lowest and the highest"},
+         "on: coordinates are ranks of values, so that rows lie evenly in the scene (RTScan, 4.2); off: they "
+         "are the values, stretched between the lowest and the highest"},
     [RTSCAN_OPTION_VECTORS] =
         {"vectors", KR_OPTION_INTEGER, NULL, 1, CUBES_BINS_MOST, 128,
          "how many bins a column has; a filter vector lies between two bins; 1: there is no vector, and "
