@@ -43,9 +43,10 @@ enum { KR_ENDS_SEARCH, KR_ENDS_SCAN };
     [KR_SEARCH_PER_THREAD] = {"per_thread", KR_OPTION_INTEGER, NULL, 1, 32, 1, \
         "GPU: probes that each thread takes of its block's share"}, \
     [KR_SEARCH_GROUP] = {"group", KR_OPTION_CHOICE, "1|k-1", 0, 1, 0, \
-        "GPU: threads that search for one probe; k - 1 with k = 3, 5, 9, 17 or 33"}, \
+        "GPU: threads that search for one probe; k - 1, as in the paper's 3.4, with k = 3, 5, 9, 17 or 33"}, \
     [KR_SEARCH_PIN] = {"pin", KR_OPTION_CHOICE, "none|steps|full", 0, 2, KR_PIN_NONE, \
-        "GPU: words of the first steps kept in shared memory: whole steps, or all that fit"}, \
+        "GPU: words of the first steps kept in shared memory: whole steps, or all that fit (the " \
+        "paper's 4.2)"}, \
     [KR_SEARCH_REORDER] = {"reorder", KR_OPTION_CHOICE, "none|lookup|double|sort|sort-double", 0, \
         KR_REORDERS - 1, KR_REORDER_NONE, \
         "GPU: each block sorts its probes by leading bits, or (sort) by all, in registers, as in the paper's " \
