@@ -28,6 +28,8 @@ class Reports:
         self.folder, self.work, self.commit = pathlib.Path(folder) if folder else None, work, commit
         self.ends = time.monotonic() + seconds if seconds else None
         self.call = self.now()
+        if self.folder:
+            (self.folder / "runs").mkdir(parents=True, exist_ok=True)
 
     @staticmethod
     def name(command):

@@ -17,7 +17,7 @@ enum { KEYS = 60000, PROBES = 1 << 15, ROWS = 6 * PROBES };
 /* What threads do at the same time does not depend on the room for rows; under ThreadSanitizer all takes
  * long. */
 #ifdef __SANITIZE_THREAD__
-enum { STEP = 4 };
+enum { STEP = 8 };
 #else
 enum { STEP = 1 };
 #endif

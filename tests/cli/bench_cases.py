@@ -327,9 +327,10 @@ def takes_figures(folder, paper, device):
     (data / f"{paper}.toml").write_text(f"{text}\n{run}")
     line = f"--data {data} --docs {data} --figures figures.json --run here"
     done = subprocess.run([sys.executable, CLAIMS / "make", *line.split()], cwd=folder, capture_output=True, text=True, check=True).stdout
-    named = len(re.findall(r"^id = .*\n(?:(?!\[\[).*\n)*?places\.", text, re.MULTILINE))
+    # Tables of a CPU beside a GPU are made on a GPU alone.
+    named = len([claim for claim in text.split("[[section.claim]]") if "\nplaces." in claim and 'on the CPU", of' not in claim])
     taken = int(re.search(r"(\d+) claims have figures", done)[1])
-    assert 20 < taken <= named and (taken == named or device != "cpu"), (taken, named, done)
+    assert taken > 20 and (taken == named or device != "cpu"), (taken, named, done)
     assert "not measured**: smaller (a test)" in (data / "scan-claims.md").read_text()
 
 
