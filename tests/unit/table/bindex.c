@@ -389,11 +389,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(shapes, "bindex"),
+        cmocka_unit_test_prestate(shapes, "bindex:refine=scatter"),
+#ifndef __SANITIZE_THREAD__
         cmocka_unit_test_prestate(shapes, "bindex:vectors=2"),
         cmocka_unit_test_prestate(shapes, "bindex:vectors=256"),
-        cmocka_unit_test_prestate(shapes, "bindex:refine=scatter"),
         cmocka_unit_test_prestate(shapes, "bindex:refine=scatter,vectors=2"),
         cmocka_unit_test_prestate(shapes, "bindex:refine=scatter,vectors=256"),
+#endif
         cmocka_unit_test_prestate(shapes_on_gpu, "bindex"),
         cmocka_unit_test_prestate(shapes_on_gpu, "bindex:refine=scatter"),
         cmocka_unit_test(borders),
