@@ -2,18 +2,11 @@
  * search that follows a ray which met nothing. */
 #include "check.h"
 #include "device_name.h"
+#include "report_counter.h"
 
 enum { KEYS = 1 << 16 };
 
 static uint64_t keys[KEYS];
-
-static uint64_t counter(const kr_report *report, const char *name)
-{
-    for (uint32_t i = 0; i < kr_report_counter_count(report); ++i)
-        if (strcmp(kr_report_counter_name(report, i), name) == 0)
-            return kr_report_counter_value(report, i);
-    return UINT64_MAX;
-}
 
 static void look_up(kr_device *device, const char *spec)
 {
@@ -31,12 +24,12 @@ static void look_up(kr_device *device, const char *spec)
     for (uint32_t i = 0; i < KEYS; ++i)
         wrong += rows[i] != i;
     CHECK(wrong == 0);
-    const uint64_t rays = counter(report, "rays");
+    const uint64_t rays = report_counter(report, "rays");
     CHECK(rays >= KEYS && rays != UINT64_MAX);
-    CHECK(counter(report, "repaired") == 0);
-    if (wrong || counter(report, "repaired"))
+    CHECK(report_counter(report, "repaired") == 0);
+    if (wrong || report_counter(report, "repaired"))
         printf("  %s: %u wrong, %llu repaired\n", spec, wrong,
-               (unsigned long long)counter(report, "repaired"));
+               (unsigned long long)report_counter(report, "repaired"));
     kr_report_destroy(report);
     kr_index_destroy(index);
 }

@@ -1,6 +1,7 @@
 /* full:logic=: how many rows a logical and a branching AND of three columns read, and that they agree. */
 #include "check.h"
 #include "device_name.h"
+#include "report_counter.h"
 
 enum { N = 64 * 1024, COLUMNS = 3, MOST = 1000 };
 
@@ -22,14 +23,6 @@ static uint64_t grouped(uint32_t size, uint32_t n)
         rows += any ? size : 0;
     }
     return rows;
-}
-
-static uint64_t compared(const kr_report *report)
-{
-    for (uint32_t i = 0; i < kr_report_counter_count(report); ++i)
-        if (strcmp(kr_report_counter_name(report, i), "rows compared") == 0)
-            return kr_report_counter_value(report, i);
-    return UINT64_MAX;
 }
 
 /* `group` rows are read or skipped together; all of them where it is N. */
@@ -54,9 +47,10 @@ static void scan(kr_device *device, const char *spec, uint32_t group)
     WORKS(kr_scan(table, (const kr_condition *const *)&condition, sinks, 1, &options, NULL, &err));
     CHECK(count == want);
     const uint64_t reads = N + grouped(group, 1) + grouped(group, 2);
-    CHECK(compared(report) == reads);
-    if (compared(report) != reads)
-        printf("  %s: %llu rows compared, not %llu\n", spec, (unsigned long long)compared(report),
+    const uint64_t compared = report_counter(report, "rows compared");
+    CHECK(compared == reads);
+    if (compared != reads)
+        printf("  %s: %llu rows compared, not %llu\n", spec, (unsigned long long)compared,
                (unsigned long long)reads);
     kr_report_destroy(report);
     kr_condition_destroy(condition);

@@ -83,6 +83,7 @@ struct kr_tracer {
     const kr_tracer_ops *ops;
     kr_device *device;
     float farthest[KR_PRIMS]; /* rays along any axis meet primitives below these coordinates */
+    float largest[KR_PRIMS];  /* coordinates that scenes may have; between the two rays may meet nothing */
 };
 
 /* The tracer of a device, made on first use. KR_ERR_UNSUPPORTED says in one sentence why there is none: no

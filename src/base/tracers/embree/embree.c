@@ -68,7 +68,8 @@ static kr_status create(kr_device *device, kr_tracer **tracer, kr_error *err)
         return kr_fail_call(err, KR_ERR_UNSUPPORTED, "rtcNewDevice", code,
                             "nothing casts rays on %s: Embree does not start on this machine", device->name);
     }
-    made->head = (kr_tracer){&ops, device, {FARTHEST_MET, FARTHEST_MET, FARTHEST_MET}};
+    made->head = (kr_tracer){
+        &ops, device, {FARTHEST_MET, FARTHEST_MET, FARTHEST_MET}, {FARTHEST_MET, FARTHEST_MET, FARTHEST_MET}};
     made->rtc = rtc;
     kr_embree_turn_init(made);
     *tracer = &made->head;

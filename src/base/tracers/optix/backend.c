@@ -67,7 +67,7 @@ static kr_status create(kr_device *device, kr_tracer **tracer, kr_error *err)
     if (!optix)
         return KR_ERR_HOST_MEMORY;
     /* In software, rays meet no box from 2^40 on (README.md). RT cores were not asked, and get the same. */
-    optix->head = (kr_tracer){&ops, device, {0x1p127f, 0x1p127f, 0x1p40f}};
+    optix->head = (kr_tracer){&ops, device, {0x1p127f, 0x1p127f, 0x1p40f}, {0x1p127f, 0x1p127f, 0x1p123f}};
     optix->api = api;
     pthread_mutex_init(&optix->lock, NULL);
     status = device->ops->within(device, start_within, optix, err);

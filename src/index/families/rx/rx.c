@@ -257,20 +257,15 @@ const kr_kind kr_kind_rx = {
     .family = &family,
 };
 
-/* The paper's coordinates end just below 2^127; a tracer with a smaller limit gets smaller ones. OptiX' limit
- * for boxes was not tried here: with 2^123, which it takes, those beyond the limit are found by a search. */
-static float extended_step(float farthest)
-{
-    return (farthest < 0x1p50f ? 0x1p123f : farthest) / 0x1p127f;
-}
-
 static float axis_step(const kr_spec *spec, int axis)
 {
     return (float)((uint32_t)1 << kr_option_triple_part(spec->options[RX_OPTION_SCALE], axis));
 }
 
 /* The distance of neighbours on each axis: as `scale` says, or shorter by a power of two, which keeps floats
- * exact, where a key would lie beyond what rays meet. Without a tracer there is no scene. */
+ * exact, where `bits` allow a coordinate beyond what rays meet. The paper's extended mode ends just below
+ * 2^127; its x reaches as far as scenes may, and a search finds what lies beyond. Without a tracer there is
+ * no scene. */
 static kr_point steps_of(const kr_spec *spec, kr_device *device)
 {
     const int64_t *o = spec->options, mode = o[RX_OPTION_MODE];
@@ -280,7 +275,7 @@ static kr_point steps_of(const kr_spec *spec, kr_device *device)
         return step;
     const float farthest = tracer->farthest[o[RX_OPTION_PRIM]];
     if (mode == KR_POINT_EXTENDED)
-        return (kr_point){extended_step(farthest), step.y, step.z};
+        return (kr_point){tracer->largest[o[RX_OPTION_PRIM]] / 0x1p127f, step.y, step.z};
     float reach = mode == KR_POINT_NAIVE ? step.x * (float)(KR_NAIVE_MOST + 1) : 0;
     for (int axis = 0; axis < 3; ++axis) {
         const float most =
