@@ -180,6 +180,21 @@ void kr_tpch_word(kr_tpch_column column, uint32_t i, char text[16]);
 /** The i-th random number for constants of TPC-H's queries, below n. */
 uint64_t kr_tpch_random(uint64_t seed, uint64_t i, uint64_t n);
 
+/* ---- Threads: for loops over workloads and over answers to them ------------------------------ */
+
+#define KR_WORKLOAD_PARTS_MAX 256
+
+/** Into how many parts, one per thread, `count` elements are cut; threads 0 means all cores. */
+uint32_t kr_workload_parts(uint32_t threads, uint64_t count);
+
+typedef void (*kr_part_work)(void *ctx, uint32_t part, uint64_t first, uint64_t end);
+
+/**
+ * Calls work(ctx, part, first, end) for every part of [0, count), each in a thread of its own; `parts` is at
+ * most KR_WORKLOAD_PARTS_MAX.
+ */
+void kr_workload_run(uint32_t parts, uint64_t count, kr_part_work work, void *ctx);
+
 /* ---- Baselines: what keyray is compared with, each one file in bench/baselines -------------- */
 
 /** The standard library that the baselines of C++ use, as "libstdc++ 12". */

@@ -269,9 +269,11 @@ def specs_of(points, series):
 
 
 def arguments_of(panel, options, specs):
+    """Phases are told by one run, if a table does not ask for as many as are timed, which is 0."""
     words = [panel.operation]
+    phases = {"phases": "1"} if panel.operation in ("point", "range") else {}
     swept = options.get("sweep", "").partition("=")[0]
-    for name, value in {**panel.options, **options}.items():
+    for name, value in {**phases, **panel.options, **options}.items():
         if name == swept:
             continue
         words += [f"--{name}"] if value is True else [f"--{name}", str(value)]

@@ -13,19 +13,6 @@ kr_status kr_workload_fail(kr_error *err, kr_status status, const char *text, ..
 /* n elements, not zeroed; never NULL for n = 0. `what` names the use. */
 void *kr_workload_alloc(uint64_t n, uint64_t each, const char *what, kr_error *err);
 
-/* ---- Threads ------------------------------------------------------------------------------- */
-
-#define KR_WORKLOAD_PARTS_MAX 256
-
-/* Into how many parts, one per thread, `count` elements are cut; threads 0 means all cores. */
-uint32_t kr_workload_parts(uint32_t threads, uint64_t count);
-
-typedef void (*kr_part_work)(void *ctx, uint32_t part, uint64_t first, uint64_t end);
-
-/* Calls work(ctx, part, first, end) for every part of [0, count), each in a thread of its own; `parts` is at
- * most KR_WORKLOAD_PARTS_MAX. */
-void kr_workload_run(uint32_t parts, uint64_t count, kr_part_work work, void *ctx);
-
 /* ---- Integer columns ----------------------------------------------------------------------- */
 
 /* How a column of integers or dates maps to unsigned numbers in the same order. */

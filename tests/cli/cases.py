@@ -271,11 +271,11 @@ GENERATED = [
 
 BENCH = "--count 1000 --repeat 2 --device cpu "
 BENCHES = [
-    ok(f"bench point {BENCH} --probes 500", out=r"checked: all 500 rows with the generator, 500 sampled"),
+    ok(f"bench point {BENCH} --probes 500", out=r"checked: all 500 answers with the generator, 500 sampled"),
     ok(f"bench point {BENCH} --probes 500 --multiplicity 4 --uniformity 50 --zipf 1.5 --bits 64 --result count",
        out=r"checked: 500 sampled"),
     ok(f"bench point {BENCH} --probes 777 --format json --batches 3 --hit-rate 50 --outside --result exists --host",
-       json={"operation": "point", "result": "exists", "runs.0.checked": lambda s: s.startswith("all 777 rows"),
+       json={"operation": "point", "result": "exists", "runs.0.checked": lambda s: s.startswith("all 777 answers"),
              "runs.0.seconds.minimum": float, "runs.0.seconds.median": float, "runs.0.seconds.maximum": float,
              "runs.0.inside.copies": lambda s: "host" in s, "runs.0.inside.probe_sort": str, "driver": str,
              "runs.0.inside.value_gather": "none", "runs.0.footprint": int, "runs.0.peak": int, "commit": str,
@@ -285,7 +285,7 @@ BENCHES = [
        "--format json", json={"runs": lambda runs: len(runs) == 2, "runs.1.spec": lambda s: "aos" in s,
                               "runs.0.workload.order": "ascending"}),
     ok(f"bench point {BENCH} --probes 501 --order half --uniformity 50 --hit-rate 60 --format json",
-       json={"runs.0.checked": lambda s: s.startswith("all 501 rows"), "runs.0.workload.order": "half"}),
+       json={"runs.0.checked": lambda s: s.startswith("all 501 answers"), "runs.0.workload.order": "half"}),
     ok(f"bench point {BENCH} --probes 100 --sweep hit-rate=0,100 --outside --format json",
        json={"runs.0.swept": "hit-rate=0", "runs.1.workload.hit_rate": 100}),
     ok(f"bench point {BENCH} --probes 100 --sweep layout=soa,aos --index array --json b.json", out="layout=aos",
@@ -297,7 +297,7 @@ BENCHES = [
     ok(f"bench point {BENCH} --probes 1 --calls 50 --prepared", out=r"was prepared once\n +50 calls back to back; times are those of one"),
     ok(f"bench range {BENCH} --probes 10 --hits 8 --result sum --calls 7 --prepared --format json",
        json={"calls": 7, "prepared": True, "runs.0.enqueued.median": (int, float)}),
-    ok(f"bench point {BENCH} --probes 100 --result rows --prepared", out="checked: all 100 rows"),
+    ok(f"bench point {BENCH} --probes 100 --result rows --prepared", out="checked: all 100 answers"),
     ok(f"bench point {BENCH} --sweep probes=50,100 --in-turn --index array --index hash --baseline", out="of each index in turn"),
     ok(f"bench range {BENCH} --probes 10 --hits 8 --in-turn --prepared --index array --index btree --format json",
        json={"in_turn": True, "runs.1.spec": lambda spec: spec.startswith("btree"), "runs.1.seconds.median": (int, float)}),

@@ -1,30 +1,49 @@
+/* Answers are compared before anything is timed. */
+#include "bench/bench.h"
 #include "job.h"
-
 #include "tools/terminal/tool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Matches that the oracle looks at, at most; wide ranges get fewer samples. */
 enum { VISITED_MOST = 1 << 28 };
 
-/* The answers of the whole batch, brought to host memory. */
-static void *answers(const bench_run *run, kr_result result)
+bench_checks *bench_checks_open(void)
 {
+    bench_checks *checks = tool_alloc(1, sizeof *checks, "the samples");
+    if (checks)
+        memset(checks, 0, sizeof *checks);
+    return checks;
+}
+
+void bench_checks_close(bench_checks *checks)
+{
+    if (checks)
+        free(checks->got);
+    free(checks);
+}
+
+/* The answers of the whole batch, in host memory that all checks share. */
+static const void *answers(const bench_run *run, kr_result result)
+{
+    bench_checks *checks = run->data->checks;
     kr_error err = {0};
     const uint64_t n = run->data->n_probes;
     const uint64_t nbytes = result == KR_RESULT_ROW      ? n * 4
                             : result == KR_RESULT_EXISTS ? (n + 7) / 8
                                                          : n * 8;
-    void *got = tool_alloc(nbytes, 1, "the answers to check");
-    int code = got ? bench_answer(run, result, NULL, NULL) : FAILED;
+    if (checks->got_nbytes < nbytes) {
+        free(checks->got);
+        checks->got = tool_alloc(nbytes, 1, "the answers to check");
+        checks->got_nbytes = checks->got ? nbytes : 0;
+    }
+    int code = checks->got ? bench_answer(run, result, NULL, NULL) : FAILED;
     if (!code)
         code = tool_check(kr_device_sync(run->device, NULL, &err), &err);
     if (!code)
-        code = tool_check(kr_memory_copy(run->device, got, run->out, nbytes, NULL, &err), &err);
-    if (!code)
-        return got;
-    free(got);
-    return NULL;
+        code = tool_check(kr_memory_copy(run->device, checks->got, run->out, nbytes, NULL, &err), &err);
+    return code ? NULL : checks->got;
 }
 
 static uint64_t answer_at(const void *got, kr_result result, uint64_t i)
@@ -42,13 +61,53 @@ static int differs(uint64_t i, uint64_t got, uint64_t right, const char *by)
                      (unsigned long long)i, (unsigned long long)got, by, (unsigned long long)right);
 }
 
-static int check_known(const bench_data *data, const uint32_t *rows)
+/* ---- All answers, with the rows that the probes were drawn from ----------------------------- */
+
+typedef struct comparison {
+    const bench_data *data;
+    const void *got;
+    kr_result result;
+    uint64_t wrong[KR_WORKLOAD_PARTS_MAX]; /* the first of a part; n_probes: none */
+} comparison;
+
+/* Of a row that is the only one with its key. */
+static uint64_t known_answer(const bench_data *data, kr_result result, uint64_t i)
 {
-    for (uint64_t i = 0; i < data->n_probes; ++i)
-        if (rows[i] != data->known[i])
-            return differs(i, rows[i], data->known[i], data->files ? "a sorted array" : "the generator");
+    const uint32_t row = data->known[i];
+    if (result == KR_RESULT_ROW)
+        return row;
+    if (row == KR_NO_ROW)
+        return 0;
+    if (result == KR_RESULT_SUM)
+        return ((const uint32_t *)data->host[COLUMN_VALUES])[row];
+    return result == KR_RESULT_SUM_ROWS ? row : 1;
+}
+
+static void compare_part(void *ctx, uint32_t part, uint64_t first, uint64_t end)
+{
+    comparison *c = ctx;
+    c->wrong[part] = c->data->n_probes;
+    for (uint64_t i = first; i < end; ++i)
+        if (answer_at(c->got, c->result, i) != known_answer(c->data, c->result, i)) {
+            c->wrong[part] = i;
+            return;
+        }
+}
+
+static int check_known(const bench_data *data, kr_result result, const void *got)
+{
+    comparison c = {.data = data, .got = got, .result = result};
+    const uint32_t parts = kr_workload_parts(0, data->n_probes);
+    kr_workload_run(parts, data->n_probes, compare_part, &c);
+    for (uint32_t part = 0; part < parts; ++part)
+        if (c.wrong[part] < data->n_probes)
+            return differs(c.wrong[part], answer_at(got, result, c.wrong[part]),
+                           known_answer(data, result, c.wrong[part]),
+                           data->files ? "a sorted array" : "the generator");
     return DONE;
 }
+
+/* ---- Samples, with the oracle --------------------------------------------------------------- */
 
 /* Samples are spread evenly over the batch. */
 static uint64_t sample_at(const bench_data *data, uint64_t sample)
@@ -57,9 +116,9 @@ static uint64_t sample_at(const bench_data *data, uint64_t sample)
     return sample * data->n_probes / samples;
 }
 
-static const bench_right *right_answers(const bench_data *data, kr_result result)
+static const bench_checks *right_answers(const bench_data *data, kr_result result)
 {
-    bench_right *right = data->right;
+    bench_checks *right = data->checks;
     uint64_t visited = 0;
     if (right->n && right->result == result)
         return right;
@@ -72,7 +131,7 @@ static const bench_right *right_answers(const bench_data *data, kr_result result
 
 int bench_check_samples(const bench_data *data, kr_result result, const void *got, uint64_t *n)
 {
-    const bench_right *right = right_answers(data, result);
+    const bench_checks *right = right_answers(data, result);
     for (*n = 0; *n < right->n; ++*n) {
         const uint64_t i = sample_at(data, *n);
         if (answer_at(got, result, i) != right->answers[*n])
@@ -81,23 +140,23 @@ int bench_check_samples(const bench_data *data, kr_result result, const void *go
     return DONE;
 }
 
-/* Of lists of row ids it compares the sums with the oracle, and then all lists with these sums. */
+/* Of lists of row ids it compares the sums with the oracle, and then all lists with these sums. Files may
+ * have equal keys, so of them only rows are known. */
 static int check_answers(const bench_run *run, int known, uint64_t *samples)
 {
     const bench_data *data = run->data;
     const kr_result result = run->result == KR_RESULT_ROWS ? KR_RESULT_SUM_ROWS : run->result;
-    uint32_t *rows = known ? answers(run, KR_RESULT_ROW) : NULL;
-    int code = known ? (rows ? check_known(data, rows) : FAILED) : DONE;
-    void *got = code ? NULL : known && result == KR_RESULT_ROW ? rows : answers(run, result);
-    if (!code && !got)
-        code = FAILED;
+    const kr_result of_known = data->files ? KR_RESULT_ROW : result;
+    const void *got = answers(run, known ? of_known : result);
+    int code = got ? DONE : FAILED;
+    if (!code && known)
+        code = check_known(data, of_known, got);
+    if (!code && known && of_known != result)
+        code = (got = answers(run, result)) ? DONE : FAILED;
     if (!code && data->sorted)
         code = bench_check_samples(data, result, got, samples);
     if (!code && data->sorted && run->result == KR_RESULT_ROWS)
         code = bench_rows_check(run, got);
-    if (got != (void *)rows)
-        free(got);
-    free(rows);
     return code;
 }
 
@@ -110,12 +169,10 @@ int bench_check(const bench_run *run, char checked[192])
     int code = tool_check(kr_index_validate(run->index, &err), &err);
     if (!code && (known || data->sorted))
         code = check_answers(run, known, &samples);
-    if (known && data->files)
-        snprintf(checked, 192, "all %llu rows and %llu sampled answers with a sorted array",
-                 (unsigned long long)data->n_probes, (unsigned long long)samples);
-    else if (known)
-        snprintf(checked, 192, "all %llu rows with the generator, %llu sampled answers with a sorted array",
-                 (unsigned long long)data->n_probes, (unsigned long long)samples);
+    if (known)
+        snprintf(checked, 192, "all %llu %s %llu sampled answers with a sorted array",
+                 (unsigned long long)data->n_probes, data->files ? "rows and" : "answers with the generator,",
+                 (unsigned long long)samples);
     else
         snprintf(checked, 192, "%llu sampled answers with a sorted array", (unsigned long long)samples);
     return code;

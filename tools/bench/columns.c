@@ -374,10 +374,8 @@ static int prepare(bench_data *data, const bench_options *o, uint32_t threads)
     if (!code && data->operation != BENCH_RANGE)
         code = find_known(data, threads);
     data->multiplicity = code ? 1 : multiplicity_of(data);
-    if (!code && !(data->right = tool_alloc(1, sizeof *data->right, "the samples")))
+    if (!code && !(data->checks = bench_checks_open()))
         code = FAILED;
-    if (!code)
-        data->right->n = 0;
     return code || o->result != KR_RESULT_SUM ? code : bench_data_make_values(data);
 }
 

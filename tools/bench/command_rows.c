@@ -57,6 +57,9 @@ const option_row bench_call_rows[] = {
      "how many calls a run enqueues back to back, also of rivals on a GPU; the times printed are "
      "those of one call [1]",
      1, 1 << 20},
+    {"phases", 0, 0, OPTION_NUMBER, AT(phases), "N",
+     "how many further runs tell the phases of a lookup, as medians; 0: as many as are timed [0]", 0,
+     BENCH_REPEAT_MOST},
     {"prepared", 0, 0, OPTION_FLAG, AT(prepared), NULL,
      "prepare the lookup once (kr_prepare_lookup), then run it", 0, 0},
     {"in-turn", 0, 0, OPTION_FLAG, AT(in_turn), NULL,

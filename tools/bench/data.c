@@ -61,11 +61,11 @@ static int allocate(bench_data *data, int with_values)
         if (!data->host[i])
             return FAILED;
     }
-    if (!data->right)
-        data->right = tool_alloc(1, sizeof *data->right, "the samples");
-    if (!data->right)
+    if (!data->checks)
+        data->checks = bench_checks_open();
+    if (!data->checks)
         return FAILED;
-    data->right->n = 0;
+    data->checks->n = 0;
     if (data->operation == BENCH_RANGE)
         return DONE;
     data->known = tool_alloc(data->n_probes, sizeof *data->known, "the known answers");
@@ -126,7 +126,7 @@ int bench_data_draw(const bench_data *data, const workload *w)
     kr_probes_spec probes = workload_probes(w);
     kr_error err = {0};
     probes.count = data->n_probes;
-    data->right->n = 0;
+    data->checks->n = 0;
     kr_status status = kr_generate_probes(&probes, data->type, data->n_keys, keys + data->first_key * each, 0,
                                           data->host[COLUMN_LOWER], data->known, &err);
     for (uint64_t i = 0; status == KR_OK && i < data->n_probes; ++i)
@@ -254,6 +254,6 @@ void bench_data_close(bench_data *data)
     close_columns(data, COLUMN_KEYS);
     free(data->sorted);
     free(data->sorted_rows);
-    free(data->right);
+    bench_checks_close(data->checks);
     memset(data, 0, sizeof *data);
 }

@@ -22,7 +22,7 @@ enum { BENCH_SAMPLES = 1 << 16, BENCH_BASELINE_PROBES = 1 << 20, BENCH_REPEAT_MO
 typedef struct bench_options {
     option_texts index;
     const char *sweep, *json, *rebuild, *save;
-    uint64_t keys_log2, probes_log2, repeat, checked, calls;
+    uint64_t keys_log2, probes_log2, repeat, phases, checked, calls;
     uint32_t result, order, host, presorted_probes, baseline, scaling, scan_result;
     uint32_t join_type, inverse, unordered, asof; /* asof 0: on equal values; else kr_nearest_side */
     uint64_t groups, overlap, chunk; /* of as-of joins; of intervals: overlaps a row, 0: none; bytes */
@@ -52,11 +52,14 @@ enum {
     COLUMN_RIGHT_END = COLUMN_VALUES
 };
 
-/* The right answers to samples of the probes, for all runs that look them up. */
-typedef struct bench_right {
+/* What the checks of all runs share: the right answers to samples of the probes, and room for the answers of
+ * a batch. */
+typedef struct bench_checks {
     uint64_t n, answers[BENCH_SAMPLES]; /* n 0: nobody has asked yet */
     kr_result result;
-} bench_right;
+    void *got;
+    uint64_t got_nbytes;
+} bench_checks;
 
 /* A column as texts, where the library reads it. */
 typedef struct bench_text_column {
@@ -88,7 +91,7 @@ typedef struct bench_data {
     void *sorted;    /* n_sorted in (key, row) order: the oracle and the baseline search them; or NULL */
     uint32_t *sorted_rows; /* and their rows */
     uint64_t n_sorted;     /* keys that are not NULL */
-    bench_right *right;
+    bench_checks *checks;
     bench_texts texts;  /* what the library gets for keys and probes; oracles have the numbers */
     bench_files *files; /* or this; NULL: the numbers themselves */
 } bench_data;
@@ -297,6 +300,10 @@ int bench_answer(const bench_run *run, kr_result result, report_facts *lookups, 
 int bench_rows_open(bench_run *run);
 void bench_rows_close(bench_run *run);
 int bench_rows_check(const bench_run *run, const uint64_t *sums);
+
+/* NULL where memory ends. */
+bench_checks *bench_checks_open(void);
+void bench_checks_close(bench_checks *checks);
 
 /* Compares all answers with the known rows and samples with the oracle, and says so in `checked`. */
 int bench_check(const bench_run *run, char checked[192]);

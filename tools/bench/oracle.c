@@ -10,21 +10,42 @@ static inline uint64_t get(const void *keys, int wide, uint64_t i)
     return wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
 }
 
+static void take_part(void *ctx, uint32_t part, uint64_t first, uint64_t end)
+{
+    const bench_data *data = ctx;
+    const uint64_t nbytes = data->type == KR_U64 ? 8 : 4;
+    (void)part;
+    memcpy((char *)data->sorted + first * nbytes, (const char *)data->host[COLUMN_KEYS] + first * nbytes,
+           (end - first) * nbytes);
+    for (uint64_t i = first; i < end; ++i)
+        data->sorted_rows[i] = (uint32_t)i;
+}
+
+static void take_valid(bench_data *data)
+{
+    const uint64_t nbytes = data->type == KR_U64 ? 8 : 4;
+    const char *keys = data->host[COLUMN_KEYS];
+    data->n_sorted = 0;
+    for (uint64_t i = 0; i < data->n_keys; ++i)
+        if (!bench_files_is_null(data, COLUMN_KEYS, i)) {
+            memcpy((char *)data->sorted + data->n_sorted * nbytes, keys + i * nbytes, nbytes);
+            data->sorted_rows[data->n_sorted++] = (uint32_t)i;
+        }
+}
+
 int bench_oracle_open(bench_data *data, uint32_t threads)
 {
     const uint64_t n = data->n_keys, nbytes = data->type == KR_U64 ? 8 : 4;
-    const char *keys = data->host[COLUMN_KEYS];
     kr_error err = {0};
     data->sorted = tool_alloc(n, nbytes, "the oracle's keys");
     data->sorted_rows = data->sorted ? tool_alloc(n, 4, "the oracle's rows") : NULL;
     if (!data->sorted_rows)
         return FAILED;
-    data->n_sorted = 0;
-    for (uint64_t i = 0; i < n; ++i)
-        if (!bench_files_is_null(data, COLUMN_KEYS, i)) {
-            memcpy((char *)data->sorted + data->n_sorted * nbytes, keys + i * nbytes, nbytes);
-            data->sorted_rows[data->n_sorted++] = (uint32_t)i;
-        }
+    data->n_sorted = n;
+    if (data->files)
+        take_valid(data);
+    else
+        kr_workload_run(kr_workload_parts(threads, n), n, take_part, data);
     return tool_check(
         kr_sort_keys(data->type, data->n_sorted, data->sorted, data->sorted_rows, threads, &err), &err);
 }

@@ -34,19 +34,16 @@ static int open_after(const bench_data *data, bench_data *after)
     *after = *data;
     after->known = to ? moved(data->known, data->n_probes, to) : NULL;
     after->sorted_rows = after->known ? moved(data->sorted_rows, data->n_keys, to) : NULL;
-    after->right = after->sorted_rows ? tool_alloc(1, sizeof *after->right, "the samples") : NULL;
+    after->checks = after->sorted_rows ? bench_checks_open() : NULL;
     free(to);
-    if (!after->right)
-        return FAILED;
-    after->right->n = 0;
-    return DONE;
+    return after->checks ? DONE : FAILED;
 }
 
 static void close_after(bench_data *after)
 {
     free(after->known);
     free(after->sorted_rows);
-    free(after->right);
+    bench_checks_close(after->checks);
 }
 
 /* Exchanges the keys of all pairs, or gives them back. */
