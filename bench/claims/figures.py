@@ -30,12 +30,15 @@ def value_at(experiments, claim, place):
     panel = experiments.get(place.get("in", claim.get("command", "")), {}).get("panels", {}).get(place["table"])
     if panel is None:
         raise Absent
-    sign = next((sign for sign in SIGNS if sign in place["of"]), None)
-    names = place["of"].split(sign) if sign else [place["of"]]
-    sides = [column(panel, name, place.get("column", "ms"), place.get("points")) for name in names]
-    values = [SIGNS[sign](a, b) for a, b in zip(*sides)] if sign else sides[0]
-    values = rules.reduced(values, place.get("use"))
+    of = place["of"] if isinstance(place["of"], list) else [place["of"]]
+    values = rules.reduced([value for each in of for value in values_of(panel, each, place)], place.get("use"))
     return values[0] if len(values) == 1 else values
+
+
+def values_of(panel, of, place):
+    sign = next((sign for sign in SIGNS if sign in of), None)
+    sides = [column(panel, name, place.get("column", "ms"), place.get("points")) for name in (of.split(sign) if sign else [of])]
+    return [SIGNS[sign](a, b) for a, b in zip(*sides)] if sign else sides[0]
 
 
 def written(value):

@@ -135,6 +135,9 @@ def made_up(claim):
         yield {**flat, name: series_like(value, 10 ** (power / 20), step)}
     for odd, factor in itertools.product((0, 1), (0.1, 0.5, 0.9, 1.1, 2, 10)):  # rules of several pairs of figures
         yield {name: series_like(value, factor if i % 2 == odd else 1) for i, (name, value) in enumerate(claim["ours"].items())}
+    subjects = {str(rule["of"]) for rule in claim["rules"]}
+    for factor in (0.1, 0.5, 2, 10):  # rules of several figures against their rivals
+        yield {name: series_like(value, factor if name in subjects else 1) for name, value in claim["ours"].items()}
     for rule in claim["rules"]:
         paper = rule.get("paper", rule.get("bound"))
         if paper is not None and str(rule["of"]) in claim["ours"]:

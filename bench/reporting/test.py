@@ -313,7 +313,7 @@ class Lists(unittest.TestCase):
         results, troubles = sources.collect([RESULTS])
         self.assertEqual(troubles, [])
         self.assertTrue(results)
-        self.assertLess(sum(path.stat().st_size for path in RESULTS.rglob("*.json")), 1 << 20)
+        self.assertLess(sum(path.stat().st_size for path in RESULTS.rglob("*.json")), 4 << 20)
         for result in results:
             names = [each.name for each in papers.script_of(result["work"]).EXPERIMENTS]
             self.assertIn(result["experiment"], names)
