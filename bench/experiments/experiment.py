@@ -402,18 +402,11 @@ def beside_below(panel, cells, limit):
     return ["", *(f"    {line}" for line in aligned(rows))] if panel.beside else []
 
 
-def phases_below(key, papers=None):
-    """For Panel.after: milliseconds by phase of a run of its own, for panels of one point. `papers`: what a paper calls
-    phases; those of one name are added up."""
-    def named(phases):
-        sums = collections.defaultdict(float)
-        for name, seconds in phases.items():
-            sums[papers.get(name, name) if papers else name] += seconds
-        return sums
-
+def phases_below(key):
+    """For Panel.after: milliseconds by phase of a run of its own, for panels of one point."""
     def after(panel, cells):
         runs = {each.label: cells.get((each.label, panel.points[0].label)) for each in panel.series}
-        phases = {label: named(run[key]) for label, run in runs.items() if run not in (None, TOO_LONG)}
+        phases = {label: run[key] for label, run in runs.items() if run not in (None, TOO_LONG)}
         names = list(dict.fromkeys(name for each in phases.values() for name in each))
         rows = [[label] + [each[name] * 1e3 if name in each else None for name in names] for label, each in phases.items()]
         return below([f"{key.replace('_', ' ')}, ms"] + names, rows) if names else []

@@ -276,8 +276,8 @@ def experiments_cgrx(keyray, device, folder):
     if not has_kind(keyray, "cgrx"):
         raise Skip("no kind cgrx")
     out = run_experiments(keyray, device, folder, "cgrx", names)
-    assert "build phases, ms" in out and "lookup phases, ms" in out, out
-    assert "rows of key and row id" in out and "compaction" in out and "bucket search and results, ms" in out and "apply, ms" in out, out
+    for title in ("rows of key and row id, ms", "compaction, ms", "the rest, ms", "rays, ms", "bucket search, ms", "bucket search and results, ms", "apply, ms"):
+        assert title in out, (title, out)
     assert len(re.findall(r"^ +insert \d+ rows ", out, re.MULTILINE)) >= 16, out
 
 
