@@ -31,6 +31,7 @@ class Paper:
         self.path = pathlib.Path(path)
         data = tomllib.loads(self.path.read_text())
         self.page, self.runs, self.sections = data["page"], data.get("runs", {}), data["section"]
+        self.default_run = data.get("defaults", {}).get("run")
         defaults = {"method": "built", "size": "paper", "rays": "none", **data.get("defaults", {})}
         for claim in self.claims():
             for name, value in defaults.items():

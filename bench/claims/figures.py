@@ -25,20 +25,35 @@ def column(panel, series, name, points):
     return values
 
 
-def value_at(experiments, claim, place):
-    """One number, or one for each point."""
+def series_at(panel, name, place):
+    """The numbers of a series, or of two by a sign, point by point."""
+    sign = next((sign for sign in SIGNS if sign in name), None)
+    sides = [column(panel, each, place.get("column", "ms"), place.get("points")) for each in (name.split(sign) if sign else [name])]
+    return [SIGNS[sign](a, b) for a, b in zip(*sides)] if sign else sides[0]
+
+
+def numbers_at(experiments, claim, place):
+    """All numbers of a place, or of several, in their order."""
+    if isinstance(place, list):
+        return [value for each in place for value in numbers_at(experiments, claim, each)]
     panel = experiments.get(place.get("in", claim.get("command", "")), {}).get("panels", {}).get(place["table"])
     if panel is None:
         raise Absent
-    of = place["of"] if isinstance(place["of"], list) else [place["of"]]
-    values = rules.reduced([value for each in of for value in values_of(panel, each, place)], place.get("use"))
+    names = place["of"] if isinstance(place["of"], list) else [place["of"]]
+    lines = [series_at(panel, name, place) for name in names]
+    values = [rules.reduced(each, place["each"])[0] for each in zip(*lines)] if "each" in place else [value for line in lines for value in line]
+    for field, sign in (("less", operator.sub), ("by", operator.truediv)):
+        if field in place:
+            kept = {name: value for name, value in place.items() if name not in ("less", "by", "use")}
+            others = numbers_at(experiments, claim, {**kept, **place[field]})
+            values = [sign(a, b) for a, b in zip(values, others, strict=True)]
+    return rules.reduced(values, place.get("use"))
+
+
+def value_at(experiments, claim, place):
+    """One number, or one for each point."""
+    values = numbers_at(experiments, claim, place)
     return values[0] if len(values) == 1 else values
-
-
-def values_of(panel, of, place):
-    sign = next((sign for sign in SIGNS if sign in of), None)
-    sides = [column(panel, name, place.get("column", "ms"), place.get("points")) for name in (of.split(sign) if sign else [of])]
-    return [SIGNS[sign](a, b) for a, b in zip(*sides)] if sign else sides[0]
 
 
 def written(value):
@@ -60,9 +75,12 @@ def replaced(block, name, value):
     return line.sub(lambda found: text, block) if line.search(block) else re.sub(r"^places\.", lambda found: f"{text}\n{found[0]}", block, count=1, flags=re.M)
 
 
-def with_run(block, run):
-    """The block names the run: in its own line, or in a new one below the claim."""
+def with_run(block, run, default):
+    """The block names the run: in its own line, or in a new one below the claim; the file's default needs none."""
     line = f'run = "{run}"'
+    block = re.sub(r"^from\..*\n", "", block, flags=re.M)  # all figures are of one run now
+    if run == default:
+        return re.sub(r"^run = .*\n", "", block, flags=re.M)
     if re.search(r"^run = .*$", block, re.M):
         return re.sub(r"^run = .*$", line, block, flags=re.M)
     return re.sub(r"^(claim = .*)$", rf"\1\n{line}", block, count=1, flags=re.M)
@@ -87,6 +105,6 @@ def take(paper, path, run):
             block = replaced(block, name, value)
         if awaited(claim):
             block = re.sub(r"^reason = .*\n", "", block, flags=re.M)
-        blocks[i] = with_run(block, run)
+        blocks[i] = with_run(block, run, paper.default_run)
         taken.append(claim["id"])
     return "".join(blocks), taken

@@ -54,7 +54,7 @@ SERIES = {"rises", "falls"}
 AGAINST = {"lowest", "highest"}
 FORMS = set(VALUES) | SERIES | AGAINST
 FIELDS = {"form", "of", "paper", "bound", "within", "use", "at", "against"}
-USES = {"all", "one", "mean", "most", "least"}
+USES = {"all", "one", "mean", "median", "most", "least"}
 
 
 def check(rule):
@@ -107,7 +107,7 @@ def values_of(claim, expression, at):
 
 
 def reduced(values, use):
-    return {"mean": lambda: [statistics.mean(values)], "most": lambda: [max(values)], "least": lambda: [min(values)]}.get(use, lambda: values)()
+    return {"mean": lambda: [statistics.mean(values)], "median": lambda: [statistics.median(values)], "most": lambda: [max(values)], "least": lambda: [min(values)]}.get(use, lambda: values)()
 
 
 def fits(claim, rule):

@@ -17,6 +17,7 @@ if sys.version_info < (3, 11):
     sys.exit(77)
 
 import claims  # noqa: E402
+import figures  # noqa: E402
 import rules  # noqa: E402
 
 # form: the rest of the rule, figures that fit, and figures that do not: too low, too high, or in the wrong order.
@@ -243,6 +244,19 @@ def first_figures():
         raise AssertionError("places without figures were taken")
 
 
+def forms_of_places():
+    """Several series, one of them at each point, what is divided by or taken away, and several places."""
+    panel = {"p": {"x": {"ms": 8.0}, "y": {"ms": 2.0}}, "q": {"x": {"ms": 3.0}, "y": {"ms": 6.0}}}
+    experiments = {"e": {"panels": {"T": panel}}}
+    for place, expected in (({"of": "x"}, [8, 3]), ({"of": ["x", "y"]}, [8, 3, 2, 6]), ({"of": ["x", "y"], "each": "least"}, [2, 3]),
+                            ({"of": ["x", "y"], "each": "most", "use": "least"}, 6), ({"of": "x", "points": ["p"], "by": {"of": "y"}}, 4),
+                            ({"of": "x", "points": ["p"], "by": {"points": ["q"]}}, 8 / 3), ({"of": "x - y", "by": {"of": "y"}}, [3, -0.5]),
+                            ({"of": "y", "points": ["q"], "less": {"of": "x", "points": ["q"]}}, 3)):
+        assert figures.value_at(experiments, {"command": "e"}, {"table": "T", **place}) == expected, place
+    two = [{"table": "T", "of": "x", "use": "most"}, {"table": "T", "of": "y", "points": ["q"]}]
+    assert figures.value_at(experiments, {"command": "e"}, two) == [8, 6]
+
+
 def pages_that_drift():
     """The pages in docs are what `make` writes, and a changed one is found."""
     make = [sys.executable, str(claims.HERE / "make")]
@@ -257,7 +271,7 @@ def pages_that_drift():
 
 
 def main():
-    for test in (forms, small_gains, uses, obstacles, refused, papers, broken_files, new_figures, first_figures, pages_that_drift):
+    for test in (forms, small_gains, uses, obstacles, refused, papers, broken_files, new_figures, first_figures, forms_of_places, pages_that_drift):
         test()
     print("every rule turns")
 
