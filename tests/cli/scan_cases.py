@@ -10,6 +10,15 @@ CONDITION = "--where 'a < 8 and b > 0' "
 
 ENDS = ("scan --column v=ends.csv:v --column u=ends.csv:u:u64 --column day=ends.csv:day {device} ")
 
+
+def swept_once(runs):
+    """A table of each spec serves all values, which come one after the other."""
+    assert [run["swept"] for run in runs] == ["selectivity=10"] * 2 + ["selectivity=90"] * 2, runs
+    assert [run["spec"].split(":")[0] for run in runs] == ["full", "bindex"] * 2, runs
+    assert [run["build"] for run in runs[:2]] == [run["build"] for run in runs[2:]], runs
+    return True
+
+
 CASES = [
     ok(SCAN + CONDITION + "-o x.npy --format json",
        json={"spec": str, "device": str, "tracer": "none", "rows": 5, "columns": 3, "matches": 3, "steps": list,
@@ -87,6 +96,7 @@ CASES = [
                            ("small", "count"))],
     ok(BENCH_SCAN + "--conditions 70 --predicates 4 --width 64 --host --index full", out="full: 64 conditions, 64 lanes, 4 columns"),
     ok(BENCH_SCAN + "--index full --sweep logic=and,branching", out=r"(?s)logic=and.*logic=branching"),
+    ok(BENCH_SCAN + "--sweep selectivity=10,90 --index full --index bindex --format json", json={"runs": swept_once}),
     ok(BENCH_SCAN + "--sweep selectivity=10,90 --ascending", out=r"(?s)selectivity=10.*selectivity=90"),
     *[ok(BENCH_SCAN + f"--append 700 --delete 200 --predicates 2 --index {spec} --format json",
          json={"runs.0.appends.rows": 700, "runs.0.appends.of_build": float, "runs.0.appends.first": float,

@@ -372,14 +372,36 @@ static int run_loads(job *j, const char *value)
     return code;
 }
 
-static int run_scan(job *j, const char *spec, const char *value)
+static int run_scan(job *j, uint32_t i, const char *value, bench_row *row)
 {
-    bench_row *row = &j->report.rows[j->report.n_rows];
     char whole[KR_SPEC_NBYTES];
-    int code = name_row(j, spec, value, row, whole, sizeof whole);
-    if (!code)
-        code = bench_scan(&j->options, j->device, (uint32_t)j->where.threads, whole, row);
-    j->report.n_rows += !code;
+    const int code = name_row(j, j->options.index.at[i], value, row, whole, sizeof whole);
+    return code ? code : bench_scan(&j->options, j->device, (uint32_t)j->where.threads, whole, row);
+}
+
+static int set_swept(job *j, const char *value)
+{
+    if (!value || j->sweeps_spec)
+        return DONE;
+    const int code = options_set(j->groups, j->n_sweepable, j->sweep_name, value);
+    j->sweeps_spec = code == -1;
+    return j->sweeps_spec ? DONE : code;
+}
+
+/* Of one table after the other, where what is swept only asks. Rows of the report come value by value. */
+static int run_scans(job *j)
+{
+    const uint32_t n = j->options.index.n;
+    const char *name = j->sweep_name ? j->sweep_name : "";
+    const int asks = options_choice("selectivity|queries|conditions", name, strlen(name)) >= 0;
+    int code = DONE;
+    j->report.n_rows = (uint64_t)n * j->n_sweep;
+    for (uint32_t k = 0; k < n * j->n_sweep && !code; ++k) {
+        const uint32_t v = asks ? k % j->n_sweep : k / n, i = asks ? k / j->n_sweep : k % n;
+        code = set_swept(j, j->sweep_values[v]);
+        if (!code)
+            code = run_scan(j, i, j->sweep_values[v], &j->report.rows[(uint64_t)v * n + i]);
+    }
     return code;
 }
 
@@ -389,24 +411,19 @@ static int run_all(job *j)
     int code = DONE;
     for (uint32_t v = 0; v < j->n_sweep && !code; ++v) {
         const char *value = j->sweep_values[v];
-        if (value && !j->sweeps_spec) {
-            code = options_set(j->groups, j->n_sweepable, j->sweep_name, value);
-            j->sweeps_spec = code == -1;
-            code = j->sweeps_spec ? DONE : code;
-        }
+        code = set_swept(j, value);
         if (j->operation == BENCH_LOADS) {
             code = code ? code : run_loads(j, value);
             continue;
         }
-        if (!code && j->operation != BENCH_SCAN && (v == 0 || !j->sweeps_spec))
+        if (!code && (v == 0 || !j->sweeps_spec))
             code = open_data(j, &data);
         if (!code && j->options.in_turn) {
             code = run_in_turn(j, &data, value);
             continue;
         }
         for (uint32_t i = 0; i < j->options.index.n && !code; ++i)
-            code = j->operation == BENCH_SCAN ? run_scan(j, j->options.index.at[i], value)
-                                              : run_spec(j, &data, j->options.index.at[i], value);
+            code = run_spec(j, &data, j->options.index.at[i], value);
     }
     bench_data_close(&data);
     return code;
@@ -457,7 +474,7 @@ static int perform(job *j)
     if (!code)
         code = tool_check(kr_device_query(j->device, &j->report.device, &err), &err);
     if (!code)
-        code = run_all(j);
+        code = j->operation == BENCH_SCAN ? run_scans(j) : run_all(j);
     if (!code && j->options.json)
         code = write_json(&j->report, j->options.json);
     if (!code && (j->printing.json || !j->printing.quiet))
@@ -569,7 +586,8 @@ const command command_bench = {
     "and discounts are in hundredths. First, the bitmaps of a few queries are compared with the "
     "columns. --append and --delete change the table after its build, as often as --repeat says, "
     "each time on a new table; a first change is printed apart. Scans come after the changes. With "
-    "--column the table is columns of files, and the constants are values of theirs.\n"
+    "--column the table is columns of files, and the constants are values of theirs. A sweep of "
+    "--selectivity, --queries or --conditions asks one table with all its values.\n"
     "loads: loads from random places of an array, as the steps of a search do. In each step, lane i "
     "of a group loads the i-th entry after a random position. On a CPU, one thread runs all lanes of "
     "a group.\n"

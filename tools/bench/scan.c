@@ -319,6 +319,7 @@ static int make_rival(bench_scan_run *run, uint32_t threads, const char *spec, b
     if (w->append || w->deleted)
         return tool_fail(USAGE, "--append and --delete change tables, and %s is an index of one column",
                          spec);
+    bench_scan_drop_table();
     bench_scan_columns(w, 0, w->rows, columns);
     const int code = bench_rival_open(run->device, threads, spec, columns, (uint32_t)w->predicates,
                                       run->bounds, all_conditions(run), &run->rival, &row->index);
@@ -349,7 +350,7 @@ static void close_run(bench_scan_run *run)
 {
     const uint64_t n = run->conditions ? all_conditions(run) : 0;
     bench_rival_close(run->rival);
-    kr_table_destroy(run->table);
+    bench_scan_close_table(run);
     bench_scan_close_changes(run);
     if (run->options->host) {
         free(run->out);

@@ -32,6 +32,7 @@ static uint64_t value_at(const void *values, const workload *w, uint64_t i)
 
 void bench_scan_close(void)
 {
+    bench_scan_drop_table();
     for (uint32_t c = 0; c < BENCH_SCAN_COLUMNS; ++c) {
         if (data.device && data.there[c])
             kr_memory_release(data.device, data.there[c], bench_scan_total(&data.of) * each_of(&data.of),
