@@ -276,9 +276,9 @@ def experiments_cgrx(keyray, device, folder):
     if not has_kind(keyray, "cgrx"):
         raise Skip("no kind cgrx")
     out = run_experiments(keyray, device, folder, "cgrx", names)
-    for title in ("rows of key and row id, ms", "compaction, ms", "the rest, ms", "rays, ms", "bucket search, ms", "bucket search and results, ms", "apply, ms"):
+    for title in ("rows of key and row id, ms", "compaction, ms", "the rest, ms", "rays, ms", "bucket search, ms", "bucket search and results, ms", "apply, ms",
+                  "Lookups of what was built anew by wave, ms", "insert 8", "delete 8"):
         assert title in out, (title, out)
-    assert len(re.findall(r"^ +insert \d+ rows ", out, re.MULTILINE)) >= 16, out
 
 
 def experiments_lightweight(keyray, device, folder):
