@@ -423,7 +423,7 @@ metrics, command = sys.argv[3].split(","), sys.argv[4:]
 small = {"--probes": "16", "--changes": "4", "--count": "1024"}
 subprocess.run([small.get(before, word) for before, word in zip([""] + command, command)], check=True, capture_output=True)
 print('==PROF==\\n"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"')
-lookups = 3 if command[2] == "update" else 2
+lookups = 3 if command[2] == "update" else 1
 for kernel in range(3 + lookups * int(command[command.index("--repeat") + 1])):
     for name in metrics:
         unit, value = ("us", "3,000") if "time" in name else ("%", 20 if kernel == 0 else 50) if "pct" in name else ("inst", 1 << 20)
@@ -446,7 +446,7 @@ def experiments_counters(keyray, device, folder):
                                ("blocks --only EO+KS", "EO+KS, 1024/1, pin=none", ["3"] + ["1.049e+06"] * 3)):
         done = subprocess.run([EXPERIMENTS / "counters", *words.split(), *line.split()[6:]], capture_output=True, text=True, check=False)
         assert re.search(rf"^{re.escape(row)} +{' +'.join(map(re.escape, values))}$", done.stdout, re.MULTILINE) and "hash" not in done.stdout, done
-    keep_counters(folder, [EXPERIMENTS / "counters", "tab7", "--only", "HT", "--reports", folder / "kept", *line.split()[6:]])
+    keep_counters(folder, [EXPERIMENTS / "counters", "tab7", "--only", "HT", "--reports", folder / "kept", "--figures", folder / "figures", *line.split()[6:]])
 
 
 def keep_counters(folder, command):
@@ -458,6 +458,8 @@ def keep_counters(folder, command):
     assert [row["row"] for row in kept["rows"]] == ["HT, Zipf 0", "HT, Zipf 1.5"] and kept["rows"][0]["values"]["ms"] == 3, kept
     (folder / "ncu").unlink()
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == whole
+    panels = json.loads((folder / "figures").read_text())["counters tab7"]["panels"]
+    assert panels["Table 7, 4.8: caches under skew"]["Zipf 1.5"]["HT"]["bytes from memory"] == 1 / 16, panels
 
 
 def points_of_kinds(_, __, ___):
