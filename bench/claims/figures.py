@@ -46,7 +46,9 @@ def numbers_at(experiments, claim, place):
         if field in place:
             kept = {name: value for name, value in place.items() if name not in ("less", "by", "use")}
             others = numbers_at(experiments, claim, {**kept, **place[field]})
-            values = [sign(a, b) for a, b in zip(values, others, strict=True)]
+            if len(others) != len(values):
+                raise ValueError(f"{claim['id']}: `{field}` has {len(others)} numbers for {len(values)}")
+            values = [sign(a, b) for a, b in zip(values, others)]
     return rules.reduced(values, place.get("use"))
 
 
@@ -78,7 +80,6 @@ def replaced(block, name, value):
 def with_run(block, run, default):
     """The block names the run: in its own line, or in a new one below the claim; the file's default needs none."""
     line = f'run = "{run}"'
-    block = re.sub(r"^from\..*\n", "", block, flags=re.M)  # all figures are of one run now
     if run == default:
         return re.sub(r"^run = .*\n", "", block, flags=re.M)
     if re.search(r"^run = .*$", block, re.M):
@@ -103,6 +104,7 @@ def take(paper, path, run):
             continue
         for name, value in values.items():
             block = replaced(block, name, value)
+            block = re.sub(rf"^from\.{re.escape(json.dumps(name))} = .*\n", "", block, flags=re.M)
         if awaited(claim):
             block = re.sub(r"^reason = .*\n", "", block, flags=re.M)
         blocks[i] = with_run(block, run, paper.default_run)

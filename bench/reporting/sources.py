@@ -199,6 +199,11 @@ def panel_of(kept, panel, runs, heads, notes):
             "series": [each.label for each in [*panel.lines, *panel.beside]], "points": [point.label for point in panel.points]}
 
 
+def lost(result):
+    """How many cells of a result have no run."""
+    return sum("lost" in cell for panel in result["panels"] for cell in panel["cells"])
+
+
 def below_of(panel, found, notes):
     """The lines that the script prints below a table."""
     try:

@@ -3,6 +3,8 @@
 figures, comparisons, and pages where matplotlib is there."""
 import contextlib
 import copy
+import importlib.machinery
+import importlib.util
 import io
 import json
 import pathlib
@@ -23,6 +25,9 @@ import papers  # noqa: E402
 import sources  # noqa: E402
 
 RESULTS = papers.ROOT / "bench" / "results"
+LOADER = importlib.machinery.SourceFileLoader("report", str(papers.ROOT / "bench" / "report"))
+REPORT = importlib.util.module_from_spec(importlib.util.spec_from_loader("report", LOADER))
+LOADER.exec_module(REPORT)
 
 
 def run_of(spec, each, **workload):
@@ -152,6 +157,17 @@ class Folders(Case):
         results, _ = sources.collect([folder])
         self.assertTrue(any("truncated" in note for note in results[0]["notes"]))
         self.assertNotIn("values", results[0]["panels"][1]["cells"][0])
+
+    def test_nothing_is_kept_without_its_runs(self):
+        folder, to = self.keep(), self.folder / "kept"
+        self.assertEqual(REPORT.keep(to, [folder]), 0)
+        self.assertEqual([path.name for path in to.iterdir()], ["rtindex-fig12.json"])
+        before = (to / "rtindex-fig12.json").read_text()
+        (folder / "runs" / "r1.json").unlink()
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(REPORT.keep(to, [folder]), 1)
+        self.assertIn("rtindex fig12: 2 cells have lost their runs", said.getvalue())
+        self.assertEqual((to / "rtindex-fig12.json").read_text(), before)
 
     def test_wrong_answers(self):
         def change(number, kept):
@@ -315,6 +331,7 @@ class Lists(unittest.TestCase):
         self.assertTrue(results)
         self.assertLess(sum(path.stat().st_size for path in RESULTS.rglob("*.json")), 4 << 20)
         for result in results:
+            self.assertEqual(sources.lost(result), 0, (result["work"], result["experiment"]))
             names = [each.name for each in papers.script_of(result["work"]).EXPERIMENTS]
             self.assertIn(result["experiment"], names)
 

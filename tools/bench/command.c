@@ -398,6 +398,8 @@ static int run_scans(job *j)
     j->report.n_rows = (uint64_t)n * j->n_sweep;
     for (uint32_t k = 0; k < n * j->n_sweep && !code; ++k) {
         const uint32_t v = asks ? k % j->n_sweep : k / n, i = asks ? k / j->n_sweep : k % n;
+        if (!asks || v == 0)
+            bench_scan_drop_table();
         code = set_swept(j, j->sweep_values[v]);
         if (!code)
             code = run_scan(j, i, j->sweep_values[v], &j->report.rows[(uint64_t)v * n + i]);
@@ -587,7 +589,7 @@ const command command_bench = {
     "columns. --append and --delete change the table after its build, as often as --repeat says, "
     "each time on a new table; a first change is printed apart. Scans come after the changes. With "
     "--column the table is columns of files, and the constants are values of theirs. A sweep of "
-    "--selectivity, --queries or --conditions asks one table with all its values.\n"
+    "--selectivity, --queries or --conditions asks one table with all its values, if none changes it.\n"
     "loads: loads from random places of an array, as the steps of a search do. In each step, lane i "
     "of a group loads the i-th entry after a random position. On a CPU, one thread runs all lanes of "
     "a group.\n"

@@ -301,6 +301,9 @@ int bench_rows_open(bench_run *run);
 void bench_rows_close(bench_run *run);
 int bench_rows_check(const bench_run *run, const uint64_t *sums);
 
+/* How many runs tell the phases of a lookup. */
+uint64_t bench_phase_runs(const bench_options *options);
+
 /* NULL where memory ends. */
 bench_checks *bench_checks_open(void);
 void bench_checks_close(bench_checks *checks);

@@ -304,6 +304,7 @@ static void print_json(const bench_report *report, FILE *to)
     output_number(&out, "repeat", report->options->repeat);
     if (report->operation == BENCH_POINT || report->operation == BENCH_RANGE) {
         output_number(&out, "calls", report->options->calls);
+        output_number(&out, "phase_runs", bench_phase_runs(report->options));
         output_truth(&out, "prepared", report->options->prepared != 0);
         output_truth(&out, "in_turn", report->options->in_turn != 0);
     }

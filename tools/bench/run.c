@@ -16,11 +16,16 @@ static int time_operation(bench_run *run, const char *spec, bench_row *row)
     }
 }
 
+uint64_t bench_phase_runs(const bench_options *options)
+{
+    return options->phases ? options->phases : options->repeat;
+}
+
 /* As many rounds as are timed, or as asked: the seconds of a phase differ from one to the next, so this keeps
  * medians. bench/experiments/counters knows of these rounds. */
 static int report_phases(const bench_run *run, report_facts *lookups)
 {
-    const uint64_t rounds = run->options->phases ? run->options->phases : run->options->repeat;
+    const uint64_t rounds = bench_phase_runs(run->options);
     for (uint64_t round = 0; round < rounds; ++round) {
         const int code = bench_answer(run, run->result, lookups, NULL);
         if (code)
