@@ -373,7 +373,7 @@ class Pages(Case):
         except ModuleNotFoundError as error:
             self.skipTest(f"Python's {error.name} is not here")
         results, troubles = sources.collect([RESULTS, self.write("cut.json", '{"runs": [')])
-        page.write(self.folder / "pages", results, troubles)
+        page.write(self.folder / "pages", [each for each in results if each["experiment"] != "inverse"], troubles)
         first = (self.folder / "pages" / "index.html").read_text()
         self.assertIn("truncated", first)
         self.assertIn("no RT cores", first)
