@@ -8,7 +8,12 @@
 
 static kr_device *device;
 
+/* Under AddressSanitizer all takes long. */
+#ifdef __SANITIZE_ADDRESS__
+enum { LEFT = 800, MOST = 12000 };
+#else
 enum { LEFT = 3000, MOST = 40000 };
+#endif
 
 static uint32_t left[LEFT], lower[MOST], upper[MOST];
 static uint64_t state = 7;

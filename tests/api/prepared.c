@@ -14,10 +14,12 @@ static kr_index *index_of_keys;
 
 enum { KEYS = 60000, PROBES = 1 << 15, ROWS = 6 * PROBES };
 
-/* What threads do at the same time does not depend on the room for rows; under ThreadSanitizer all takes
+/* What threads do at the same time does not depend on the room for rows; under sanitizers all takes
  * long. */
 #ifdef __SANITIZE_THREAD__
 enum { STEP = 8 };
+#elif defined(__SANITIZE_ADDRESS__)
+enum { STEP = 3 };
 #else
 enum { STEP = 1 };
 #endif

@@ -76,12 +76,19 @@ static void check_cut_off(const bytes *file)
     free(longer.data);
 }
 
+/* Under AddressSanitizer every third: a checksum tells all bits alike. */
+#ifdef __SANITIZE_ADDRESS__
+enum { BIT_STEP = 3 };
+#else
+enum { BIT_STEP = 1 };
+#endif
+
 static void check_every_bit(const bytes *file)
 {
     bytes copy = copy_of(file);
     int missed = 0;
     for (uint64_t i = 0; i < file->n; ++i)
-        for (int bit = 0; bit < 8; ++bit) {
+        for (int bit = 0; bit < 8; bit += BIT_STEP) {
             copy.data[i] ^= (unsigned char)(1 << bit);
             missed += load(&copy, NULL) == KR_OK;
             copy.data[i] = file->data[i];

@@ -373,8 +373,8 @@ static void run_sequence(uint64_t seed, uint32_t steps)
     release(placed);
 }
 
-/* What threads do at the same time does not depend on the rows; under ThreadSanitizer all takes long. */
-#ifdef __SANITIZE_THREAD__
+/* What threads do at the same time does not depend on the rows; under sanitizers all takes long. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { FEWER = 4 };
 #else
 enum { FEWER = 1 };
