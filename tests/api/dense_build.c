@@ -3,12 +3,7 @@
  * memory than its estimate. */
 #include "check.h"
 
-/* Under AddressSanitizer all takes long. */
-#ifdef __SANITIZE_ADDRESS__
-enum { MOST = (1 << 16) + 77 };
-#else
 enum { MOST = (1 << 18) + 77 };
-#endif
 
 static uint64_t state = 11;
 static uint64_t random_below(uint64_t n)
