@@ -269,7 +269,7 @@ def specs_of(points, series):
 
 
 def arguments_of(panel, options, specs):
-    """Phases are told by one run, if a table does not ask for as many as are timed, which is 0."""
+    """One run tells phases, unless a table asks for another number; 0 is as many as are timed."""
     words = [panel.operation]
     phases = {"phases": "1"} if panel.operation in ("point", "range") else {}
     swept = options.get("sweep", "").partition("=")[0]

@@ -123,7 +123,7 @@ def updates(keyray, device, folder):
                 runs = run_json(keyray, line, folder)["runs"]
                 assert [run["workload"]["changes"] for run in runs] == [1, 64, 500]
                 for run in runs:
-                    assert run["workload"]["pattern"] == pattern and run["checked"].startswith("all 500 answers")
+                    assert run["workload"]["pattern"] == pattern and run["checked"].startswith("all 500 rows")
                     assert min(run[key]["minimum"] for key in ("seconds", "lookups_before", "lookups_after")) > 0
                     moved = "refit" if "refit" in spec else "bvh"
                     assert {"sort", "triangles", moved} <= set(run["update_phases"]), run["update_phases"]

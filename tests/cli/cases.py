@@ -271,7 +271,7 @@ GENERATED = [
 
 BENCH = "--count 1000 --repeat 2 --device cpu "
 BENCHES = [
-    ok(f"bench point {BENCH} --probes 500", out=r"checked: all 500 answers with the generator, 500 sampled"),
+    ok(f"bench point {BENCH} --probes 500", out=r"checked: all 500 rows with the generator, 500 sampled"),
     ok(f"bench point {BENCH} --probes 500 --multiplicity 4 --uniformity 50 --zipf 1.5 --bits 64 --result count",
        out=r"checked: 500 sampled"),
     ok(f"bench point {BENCH} --probes 777 --format json --batches 3 --hit-rate 50 --outside --result exists --host",
@@ -285,7 +285,7 @@ BENCHES = [
        "--format json", json={"runs": lambda runs: len(runs) == 2, "runs.1.spec": lambda s: "aos" in s,
                               "runs.0.workload.order": "ascending"}),
     ok(f"bench point {BENCH} --probes 501 --order half --uniformity 50 --hit-rate 60 --format json",
-       json={"runs.0.checked": lambda s: s.startswith("all 501 answers"), "runs.0.workload.order": "half"}),
+       json={"runs.0.checked": lambda s: s.startswith("all 501 rows"), "runs.0.workload.order": "half"}),
     ok(f"bench point {BENCH} --probes 100 --sweep hit-rate=0,100 --outside --format json",
        json={"runs.0.swept": "hit-rate=0", "runs.1.workload.hit_rate": 100}),
     ok(f"bench point {BENCH} --probes 100 --sweep layout=soa,aos --index array --json b.json", out="layout=aos",
@@ -296,7 +296,7 @@ BENCHES = [
     ok(f"bench range {BENCH} --probes 100 --hits 8 --result row", out="100 sampled"),
     ok(f"bench point {BENCH} --probes 40 --phases 7 --format json", json={"repeat": 2, "phase_runs": 7}),
     ok(f"bench point {BENCH} --probes 40 --format json", json={"phase_runs": 2}), bad(2, f"bench build {BENCH} --phases 2", "unknown option --phases of bench build;"),
-    ok(f"bench point {BENCH} --probes 0", out="checked: all 0 answers"), ok(f"bench range {BENCH} --probes 0", out="checked: 0 sampled"),
+    ok(f"bench point {BENCH} --probes 0", out="checked: all 0 rows"), ok(f"bench range {BENCH} --probes 0", out="checked: 0 sampled"),
     ok(f"bench point {BENCH} --probes 1 --calls 50 --prepared", out=r"was prepared once\n +50 calls back to back; times are those of one"),
     ok(f"bench range {BENCH} --probes 10 --hits 8 --result sum --calls 7 --prepared --format json",
        json={"calls": 7, "prepared": True, "runs.0.enqueued.median": (int, float)}),

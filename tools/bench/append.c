@@ -5,7 +5,6 @@
 #include "tools/terminal/tool.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- Deleted rows ---------------------------------------------------------------------------- */
 
@@ -126,10 +125,9 @@ static void summarize(calls *of, uint64_t rows, bench_change *change)
         change->times = bench_summarize(of->seconds + 1, of->n - 1);
 }
 
-/* What the last call made of the columns, for a call with the same spec. */
+/* What the last call made, for the next one. */
 static struct {
     kr_table *table;
-    char spec[KR_SPEC_NBYTES];
     index_facts index;
     double build_seconds;
 } kept;
@@ -147,10 +145,9 @@ void bench_scan_close_table(bench_scan_run *run)
     run->table = NULL;
 }
 
-static void keep(const bench_scan_run *run, const char *spec, const bench_row *row)
+static void keep(const bench_scan_run *run, const bench_row *row)
 {
     kept.table = run->table;
-    snprintf(kept.spec, sizeof kept.spec, "%s", spec);
     kept.index = row->index;
     kept.build_seconds = row->build_seconds;
 }
@@ -159,13 +156,12 @@ int bench_scan_make(bench_scan_run *run, const char *spec, bench_row *row)
 {
     static calls of[3];
     const int changes = run->w->append || run->w->deleted;
-    if (kept.table && !changes && strcmp(kept.spec, spec) == 0) {
+    if (kept.table) {
         run->table = kept.table;
         row->index = kept.index;
         row->build_seconds = kept.build_seconds;
         return DONE;
     }
-    bench_scan_drop_table();
     int code = run->w->deleted ? choose_doomed(run) : DONE;
     for (int i = 0; i < 3; ++i)
         of[i].n = 0;
@@ -180,7 +176,7 @@ int bench_scan_make(bench_scan_run *run, const char *spec, bench_row *row)
         summarize(&of[2], run->w->deleted, &row->deletes);
         row->build_seconds = row->builds.times.median;
     } else {
-        keep(run, spec, row);
+        keep(run, row);
     }
     return DONE;
 }

@@ -159,13 +159,19 @@ int bench_check_samples(const bench_data *data, kr_result result, const void *go
     return DONE;
 }
 
-/* Of lists of row ids it compares the sums with the oracle, and then all lists with these sums. Files may
- * have equal keys, so of them only rows are known; and updates may change rows, but no counts. */
+/* What is known of each probe: files may have equal keys, so of them only rows are; and updates may change
+ * rows, but no counts. */
+static kr_result known_result(const bench_run *run, kr_result result)
+{
+    return run->data->files || run->data->operation == BENCH_UPDATE ? KR_RESULT_ROW : result;
+}
+
+/* Of lists of row ids it compares the sums with the oracle, and then all lists with these sums. */
 static int check_answers(const bench_run *run, int known, uint64_t *samples)
 {
     const bench_data *data = run->data;
     const kr_result result = run->result == KR_RESULT_ROWS ? KR_RESULT_SUM_ROWS : run->result;
-    const kr_result of_known = data->files || data->operation == BENCH_UPDATE ? KR_RESULT_ROW : result;
+    const kr_result of_known = known_result(run, result);
     const void *got = answers(run, known ? of_known : result);
     int code = got ? DONE : FAILED;
     if (!code && known)
@@ -190,7 +196,10 @@ int bench_check(const bench_run *run, char checked[192])
         code = check_answers(run, known, &samples);
     if (known)
         snprintf(checked, 192, "all %llu %s %llu sampled answers with a sorted array",
-                 (unsigned long long)data->n_probes, data->files ? "rows and" : "answers with the generator,",
+                 (unsigned long long)data->n_probes,
+                 data->files                                       ? "rows and"
+                 : known_result(run, run->result) == KR_RESULT_ROW ? "rows with the generator,"
+                                                                   : "answers with the generator,",
                  (unsigned long long)samples);
     else
         snprintf(checked, 192, "%llu sampled answers with a sorted array", (unsigned long long)samples);

@@ -106,3 +106,34 @@ const option_row bench_common_rows[] = {
     {"json", 0, 0, OPTION_TEXT, AT(json), "FILE", "also write the report as JSON to a file", 0, 0},
     {0},
 };
+
+const char bench_notes[] =
+    "The answers are checked against the generator and a sorted array, and then everything is timed. "
+    "The report says what the time includes. Of two options that set the same value, only one may be "
+    "given. Where the workload and a kind have an option of the same name, such as bits and order, "
+    "--sweep KIND.OPT is the option of the kind.\n"
+    "--keys: a column of a file instead of generated keys, and --probes, or --lower and --upper, are "
+    "others. Texts are looked up as codes of the dictionary of the keys. Reading takes no part in any time. "
+    "The answers are checked against a sorted array. For a join, the keys are the right side and the "
+    "probes the left one.\n"
+    "update: --changes exchanges the keys of rows, and lookups are timed before and after the "
+    "exchange. --waves inserts and deletes rows; an index that cannot be updated is built anew for "
+    "each wave, and the report says why. Rows are deleted by their keys, so each key occurs once. "
+    "With --wave-form alternate and churn, the number of rows stays the same, and a first wave warms "
+    "up and is not counted. Lookups, a build anew for comparison and the check of all keys follow "
+    "the last wave; with grow, they follow each wave.\n"
+    "scan: a table has --rows rows and as many columns as --predicates, and each column is compared "
+    "with a constant, as in c0 < x and c1 < y and c2 < z. With --workload it is a table of TPC-H "
+    "with a row for each line item, and the condition is that of the query; the first call has the "
+    "constants of TPC-H's validation, the others have random ones. Texts are codes of a dictionary, "
+    "and discounts are in hundredths. First, the bitmaps of a few queries are compared with the "
+    "columns. --append and --delete change the table after its build, as often as --repeat says, "
+    "each time on a new table; a first change is printed apart. Scans come after the changes. With "
+    "--column the table is columns of files, and the constants are values of theirs. A sweep of "
+    "--selectivity, --queries or --conditions asks one table with all its values, if none changes it.\n"
+    "loads: loads from random places of an array, as the steps of a search do. In each step, lane i "
+    "of a group loads the i-th entry after a random position. On a CPU, one thread runs all lanes of "
+    "a group.\n"
+    "The rivals of --baseline on a CPU run on one thread. Their answers are checked, too. The time "
+    "that a map takes for its inserts is printed with its rate. Where at least one in 64 values is a "
+    "key, a plain gather is a rival on every device: a table with a row for each value.";

@@ -319,7 +319,6 @@ static int make_rival(bench_scan_run *run, uint32_t threads, const char *spec, b
     if (w->append || w->deleted)
         return tool_fail(USAGE, "--append and --delete change tables, and %s is an index of one column",
                          spec);
-    bench_scan_drop_table();
     bench_scan_columns(w, 0, w->rows, columns);
     const int code = bench_rival_open(run->device, threads, spec, columns, (uint32_t)w->predicates,
                                       run->bounds, all_conditions(run), &run->rival, &row->index);

@@ -40,11 +40,11 @@ static inline uint64_t bench_scan_total(const workload *w)
 
 /* ---- Tables (append.c) ------------------------------------------------------------------------- */
 
-/* Makes the table; with --append and --delete as often as asked, and changes it. Without them it is kept for
- * the next call, until that has another spec or other columns. */
+/* Makes the table; with --append and --delete as often as asked, and changes it. Without them it stays for
+ * further calls with the same spec and columns, until bench_scan_drop_table. */
 int bench_scan_make(bench_scan_run *run, const char *spec, bench_row *row);
-void bench_scan_close_table(bench_scan_run *run);
-void bench_scan_drop_table(void); /* the kept one */
+void bench_scan_close_table(bench_scan_run *run); /* unless it stays */
+void bench_scan_drop_table(void);
 /* Before anything is made. */
 int bench_scan_check_changes(const workload *w);
 void bench_scan_close_changes(bench_scan_run *run);
