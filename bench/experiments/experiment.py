@@ -440,12 +440,15 @@ def cells_of(panel, cells, reports):
     return {"title": panel.title, "cells": kept}
 
 
-def keep_figures(path, experiment, head, panels):
-    """Adds an experiment to a file of figures, which pages are made of."""
+def keep_figures(path, name, head, panels):
+    """Adds an experiment to a file of figures, which pages are made of. Points and series that only earlier calls measured stay."""
     path = pathlib.Path(path)
     figures = json.loads(path.read_text()) if path.is_file() else {}
-    before = figures.get(experiment.name, {}).get("panels", {})
-    figures[experiment.name] = {"head": head, "panels": {**before, **panels}}
+    every = figures.get(name, {}).get("panels", {})
+    for title, points in panels.items():
+        for point, series in points.items():
+            every.setdefault(title, {}).setdefault(point, {}).update(series)
+    figures[name] = {"head": head, "panels": every}
     path.write_text(json.dumps(figures, indent=1) + "\n")
 
 
@@ -493,7 +496,7 @@ def run_experiment(experiment, options, device, known, kept):
         panels.append(cells_of(panel, cells, known))
     kept.keep_experiment(experiment, scale, panels)
     if options.figures:
-        keep_figures(options.figures, experiment, runner.head() if runner.reports else [], figures)
+        keep_figures(options.figures, experiment.name, runner.head() if runner.reports else [], figures)
 
 
 # ---- The command line
