@@ -354,6 +354,7 @@ def shown(value):
 
 
 def cell_text(column, run, limit):
+    """`limit`: seconds that the cell had."""
     return "-" if run is None else f"> {limit:g} s" if run is TOO_LONG else shown(column.get(run))
 
 
@@ -489,8 +490,9 @@ def run_experiment(experiment, options, device, known, kept):
             print(*runner.head(), sep="\n", end="\n\n")
         print(panel.title, end="\n\n")
         print(*(f"    {command}" for command in runner.commands), sep="\n", end="\n\n")
-        print_table(table_of(panel, cells, options.limit), options.markdown)
-        below_it = beside_below(panel, cells, options.limit) + list(panel.after(panel, cells) if panel.after else [])
+        limit = options.limit * panel.work
+        print_table(table_of(panel, cells, limit), options.markdown)
+        below_it = beside_below(panel, cells, limit) + list(panel.after(panel, cells) if panel.after else [])
         print(*below_it, sep="\n", flush=True)
         figures[panel.title] = numbers_of(panel, cells)
         panels.append(cells_of(panel, cells, known))
