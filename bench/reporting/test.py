@@ -160,8 +160,11 @@ class Folders(Case):
 
     def test_nothing_is_kept_without_its_runs(self):
         folder, to = self.keep(), self.folder / "kept"
+        (folder / "counters").mkdir()
+        (folder / "counters" / "tab7.json").write_text('{"table": "tab7"}')
         self.assertEqual(REPORT.keep(to, [folder]), 0)
-        self.assertEqual([path.name for path in to.iterdir()], ["rtindex-fig12.json"])
+        self.assertEqual((to / "counters" / "tab7.json").read_text(), '{"table": "tab7"}')
+        self.assertEqual(sorted(path.name for path in to.iterdir()), ["counters", "rtindex-fig12.json"])
         before = (to / "rtindex-fig12.json").read_text()
         (folder / "runs" / "r1.json").unlink()
         with contextlib.redirect_stderr(io.StringIO()) as said:
