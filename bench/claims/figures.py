@@ -70,10 +70,10 @@ def awaited(claim):
     return claim.get("reason", "").startswith(AWAITED)
 
 
-def replaced(block, name, value):
+def replaced(block, field, name, value):
     """The line of a figure, which may be the first."""
-    text = f"ours.{json.dumps(name)} = {written(value)}"
-    line = re.compile(rf'^ours\.{re.escape(json.dumps(name))} = .*$', re.M)
+    text = f"{field}.{json.dumps(name)} = {written(value)}"
+    line = re.compile(rf'^{field}\.{re.escape(json.dumps(name))} = .*$', re.M)
     return line.sub(lambda found: text, block) if line.search(block) else re.sub(r"^places\.", lambda found: f"{text}\n{found[0]}", block, count=1, flags=re.M)
 
 
@@ -103,7 +103,7 @@ def take(paper, path, run):
         except Absent:
             continue
         for name, value in values.items():
-            block = replaced(block, name, value)
+            block = replaced(block, "best" if name in claim.get("best", {}) else "ours", name, value)
             block = re.sub(rf"^from\.{re.escape(json.dumps(name))} = .*\n", "", block, flags=re.M)
         if awaited(claim):
             block = re.sub(r"^reason = .*\n", "", block, flags=re.M)

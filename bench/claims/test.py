@@ -216,8 +216,10 @@ command = "sieved"
 points = ["16", "128"]
 rays = "none"
 reason = "no run of sieved"
+best."b" = 1
 rule = { form = "equal", of = "a", paper = 3 }
 places."a" = { table = "T", of = "x - y", points = ["K 16", "K 128"] }
+places."b" = { table = "T", of = "y", use = "most" }
 """
 
 
@@ -234,7 +236,7 @@ def first_figures():
         subprocess.run([sys.executable, str(claims.HERE / "make"), "--data", folder, "--docs", folder, "--figures", str(data / "figures.json"),
                         "--run", "h100"], check=True, capture_output=True)
         claim = claims.load(path).claims()[-1]
-        assert claim["ours"] == {"a": [3.0, 3.0]} and claim["run"] == "h100" and "reason" not in claim and word(claim) == claims.CONFIRMED, claim
+        assert claim["ours"] == {"a": [3.0, 3.0]} and claim["best"] == {"b": 2.0} and claim["run"] == "h100" and "reason" not in claim and word(claim) == claims.CONFIRMED, claim
         path.write_text(text + AWAITED.replace("no run of sieved", "no RT cores"))
         try:
             claims.load(path)
