@@ -127,7 +127,7 @@ static uint32_t hash_of(const char *text)
 
 int kr_join_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type)
 {
-    if (!suite->reduced || suite->exhaustive || !strchr(spec, ':'))
+    if (suite->exhaustive || !strchr(spec, ':'))
         return kr_type_is_wanted(suite, spec, type);
     return type == (hash_of(spec) >> 16 & 1 ? KR_U32 : KR_U64); /* the lowest bits of FNV-1a mix least */
 }

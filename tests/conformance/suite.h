@@ -122,8 +122,8 @@ int kr_spec_keeps_on_host(const char *spec);
  * and by its text either {i16, f64} or {u8, i64, f32}, as the reduced list does; the exhaustive one all
  * twelve. */
 int kr_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type);
-/* Of joins, whose code asks an index but does not see its options: in the reduced list a spec with options
- * takes u32 or u64, by its text. */
+/* Of joins, whose code asks an index but does not see its options: a spec with options takes u32 or u64, by
+ * its text. */
 int kr_join_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type);
 /* The value of an option in the completed spec, e.g. "3d"; "" if the kind has no such option. */
 const char *kr_spec_option(const char *spec, const char *option, char value[32]);
