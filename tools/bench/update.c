@@ -1,4 +1,5 @@
 /* Updates: rows exchange their keys, and are looked up before and after. */
+#include "bench/bench.h"
 #include "job.h"
 
 #include "tools/terminal/clock.h"
@@ -19,12 +20,26 @@ static uint32_t *partners(const bench_data *data)
     return to;
 }
 
+/* Rows and where each went. */
+typedef struct move {
+    const uint32_t *rows, *to;
+    uint32_t *after;
+} move;
+
+static void move_part(void *ctx, uint32_t part, uint64_t first, uint64_t end)
+{
+    const move *m = ctx;
+    (void)part;
+    for (uint64_t i = first; i < end; ++i)
+        m->after[i] = m->rows[i] == KR_NO_ROW ? KR_NO_ROW : m->to[m->rows[i]];
+}
+
 static uint32_t *moved(const uint32_t *rows, uint64_t n, const uint32_t *to)
 {
-    uint32_t *after = tool_alloc(n, sizeof *after, "the answers after the update");
-    for (uint64_t i = 0; after && i < n; ++i)
-        after[i] = rows[i] == KR_NO_ROW ? KR_NO_ROW : to[rows[i]];
-    return after;
+    move m = {.rows = rows, .to = to, .after = tool_alloc(n, sizeof *to, "the answers after the update")};
+    if (m.after)
+        kr_workload_run(kr_workload_parts(0, n), n, move_part, &m);
+    return m.after;
 }
 
 /* The same keys in other rows: the known answers and the oracle's rows change with them. */
