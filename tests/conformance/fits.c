@@ -129,7 +129,7 @@ int kr_join_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type
 {
     if (suite->exhaustive || !strchr(spec, ':'))
         return kr_type_is_wanted(suite, spec, type);
-    if (suite->reduced)
+    if (suite->reduced && !suite->listed->is_first_of_kind)
         return 0;
     return type == (hash_of(spec) >> 16 & 1 ? KR_U32 : KR_U64); /* the lowest bits of FNV-1a mix least */
 }

@@ -123,7 +123,7 @@ int kr_spec_keeps_on_host(const char *spec);
  * twelve. */
 int kr_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type);
 /* Of joins, whose code asks an index but does not see its options: a spec with options takes u32 or u64, by
- * its text. */
+ * its text, and in the reduced list only if it is the first of its kind. */
 int kr_join_type_is_wanted(const kr_suite *suite, const char *spec, kr_type type);
 /* The value of an option in the completed spec, e.g. "3d"; "" if the kind has no such option. */
 const char *kr_spec_option(const char *spec, const char *option, char value[32]);
