@@ -167,7 +167,7 @@ def papers():
 def broken_files():
     """A file that is not whole is refused, with the place."""
     text = (claims.HERE / "lightweight.toml").read_text()
-    for old, new, said in (('form = "more"', 'form = "mor"', "form 'mor'"), ('run = "h100-d5085dc"', 'run = "h300"', "no run 'h300'"),
+    for old, new, said in (('form = "more"', 'form = "mor"', "form 'mor'"), ('run = "counted"', 'run = "h300"', "no run 'h300'"),
                            ('where = "Figure 1(a)"\n', '', "has no where"), ('size = "any"', 'size = "some"', "size 'some'")):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "lightweight.toml"
