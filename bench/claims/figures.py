@@ -22,6 +22,8 @@ def column(panel, series, name, points):
         if value is None:
             raise Absent
         values.append(value)
+    if not values:  # no point was measured
+        raise Absent
     return values
 
 

@@ -180,6 +180,9 @@ def broken_files():
         raise AssertionError(f"{new!r} was taken")
 
 
+NEW_RUN = '\n[runs.new]\ngpu = "a GPU"\ndriver = "none"\ncommit = "none"\ndate = "today"\n'
+
+
 def new_figures():
     """Figures of a new run replace the old ones, with the run, and a verdict with them; other claims keep theirs."""
     panel = {f"K {k}": {"rtscan, paper": {"rows compared / (N / 4K)": value}} for k, value in ((16, 1.0), (32, 1.0), (64, 1.0), (128, 2.0))}
@@ -187,16 +190,18 @@ def new_figures():
         data = pathlib.Path(folder)
         for path in claims.HERE.glob("*.toml"):
             (data / path.name).write_text(path.read_text())
+        with (data / "rtscan.toml").open("a") as more:
+            more.write(NEW_RUN)
         (data / "figures.json").write_text(json.dumps({"sieved": {"panels": {"One column, random constants": panel}}}))
         command = [sys.executable, str(claims.HERE / "make"), "--data", folder, "--docs", folder, "--figures", str(data / "figures.json"), "--run"]
-        told = subprocess.run([*command, "h100"], check=True, capture_output=True, text=True).stdout
-        assert "rtscan.toml: 1 claims have figures of h100: sc-433-sieved" in told, told
+        told = subprocess.run([*command, "new"], check=True, capture_output=True, text=True).stdout
+        assert "rtscan.toml: 1 claims have figures of new: sc-433-sieved" in told, told
         old, new = ({claim["id"]: claim for claim in claims.load(where / "rtscan.toml").claims()} for where in (claims.HERE, data))
         assert word(old["sc-433-sieved"]) == claims.CONFIRMED and word(new["sc-433-sieved"]) == claims.REFUTED, new["sc-433-sieved"]
-        assert new["sc-433-sieved"]["run"] == "h100" and new["sc-433-sieved"]["ours"] == {"rows compared": [1.0, 1.0, 1.0, 2.0]}
+        assert new["sc-433-sieved"]["run"] == "new" and new["sc-433-sieved"]["ours"] == {"rows compared": [1.0, 1.0, 1.0, 2.0]}
         assert all(new[name] == old[name] for name in old if name != "sc-433-sieved")
         with (data / "rtscan.toml").open("a") as more:
-            more.write('\n[runs.small]\ngpu = "a GPU"\ndriver = "none"\ncommit = "none"\ndate = "today"\nsmaller = "2^10 rows"\n')
+            more.write(NEW_RUN.replace("new", "small") + 'smaller = "2^10 rows"\n')
         subprocess.run([*command, "small"], check=True, capture_output=True)
         small = {claim["id"]: claims.judge(claim) for claim in claims.load(data / "rtscan.toml").claims()}
         assert small["sc-433-sieved"] == claims.Verdict(claims.OPEN, "smaller (2^10 rows)", "not so here"), small["sc-433-sieved"]
@@ -230,13 +235,13 @@ def first_figures():
         data = pathlib.Path(folder)
         path = data / "rtscan.toml"
         text = (claims.HERE / path.name).read_text()
-        path.write_text(text + AWAITED)
+        path.write_text(text + NEW_RUN + AWAITED)
         (data / "figures.json").write_text(json.dumps({"sieved": {"panels": {"T": panel}}}))
         assert word(claims.load(path).claims()[-1]) == claims.OPEN
         subprocess.run([sys.executable, str(claims.HERE / "make"), "--data", folder, "--docs", folder, "--figures", str(data / "figures.json"),
-                        "--run", "h100"], check=True, capture_output=True)
+                        "--run", "new"], check=True, capture_output=True)
         claim = claims.load(path).claims()[-1]
-        assert claim["ours"] == {"a": [3.0, 3.0]} and claim["best"] == {"b": 2.0} and claim["run"] == "h100" and "reason" not in claim and word(claim) == claims.CONFIRMED, claim
+        assert claim["ours"] == {"a": [3.0, 3.0]} and claim["best"] == {"b": 2.0} and claim["run"] == "new" and "reason" not in claim and word(claim) == claims.CONFIRMED, claim
         path.write_text(text + AWAITED.replace("no run of sieved", "no RT cores"))
         try:
             claims.load(path)

@@ -115,6 +115,9 @@ CASES = [
     {**ok(BENCH_SCAN + "--distribution distinct --index rx:mode=extended,range=anyhit --selectivity 50 --format json",
           json={"runs.0.spec": lambda spec: spec.startswith("rx:"), "runs.0.work.rays": 3, "runs.0.work.hits": lambda n: n >= 4500}),
      "needs": "rx"},
+    # Zipf's least rank is 1: a ray that ends there would meet all its rows.
+    {**ok(BENCH_SCAN + "--distribution zipf --zipf 1.5 --index rx:preset=paper --selectivity 0 --format json",
+          json={"runs.0.work.rays": 0, "runs.0.checked": lambda text: "select 0% of the rows" in text}), "needs": "rx"},
     ok(BENCH_SCAN + "--baseline --format json", json={"runs.0.sum_of_columns.median": float}),
     ok(BENCH_SCAN + "--baseline --width 64 --host", out="adding up the columns takes .* of the median"),
     *[ok(f"bench scan --device cpu --workload {name} --scale 0.01 --queries 30 --checked 30 --repeat 1 --index full --index {kind}",
