@@ -64,7 +64,7 @@ def written(value):
     """As a person writes it: four digits, whole numbers whole."""
     if isinstance(value, list):
         return f"[{', '.join(map(written, value))}]"
-    return str(value) if isinstance(value, int) else repr(float(f"{value:.4g}"))
+    return str(int(value)) if value == int(value) else repr(float(f"{value:.4g}"))
 
 
 def awaited(claim):

@@ -262,6 +262,7 @@ def forms_of_places():
         assert figures.value_at(experiments, {"command": "e"}, {"table": "T", **place}) == expected, place
     two = [{"table": "T", "of": "x", "use": "most"}, {"table": "T", "of": "y", "points": ["q"]}]
     assert figures.value_at(experiments, {"command": "e"}, two) == [8, 6]
+    assert figures.written([50001.0, 12.3456, 1659.98]) == "[50001, 12.35, 1660.0]"
 
 
 def pages_that_drift():

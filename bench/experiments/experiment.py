@@ -129,6 +129,17 @@ def hits_of(scale, most, step=2, option="hits"):
             for n in range(0, min(most, scale.keys) + 1, step)]
 
 
+# ---- Series
+
+def by_keys(series):
+    """The papers' sorted arrays, where a lookup matches several rows: one thread reads key by key, up to the first that does not qualify."""
+    def scans(spec):
+        kind, _, options = spec.partition(":")
+        return f"array:ends=scan,scan_threads=1,{options}" if kind == "array" else spec
+
+    return [Series(each.label, scans(each.spec), each.alone, each.fits, each.options) for each in series]
+
+
 # ---- Columns
 
 def milliseconds(run, key="seconds"):
