@@ -375,7 +375,7 @@ class Pages(Case):
             import page  # pylint: disable=import-outside-toplevel
         except ModuleNotFoundError as error:
             self.skipTest(f"Python's {error.name} is not here")
-        results, troubles = sources.collect([RESULTS, self.write("cut.json", '{"runs": [')])
+        results, troubles = sources.collect([*RESULTS.glob("*/thesis-*.json"), self.write("cut.json", '{"runs": [')])  # make report makes all
         page.write(self.folder / "pages", [each for each in results if each["experiment"] != "inverse"], troubles)
         first = (self.folder / "pages" / "index.html").read_text()
         self.assertIn("truncated", first)

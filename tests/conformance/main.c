@@ -17,7 +17,7 @@ static const char usage[] =
     "  --vary KIND            this kind only, with its options varied\n"
     "  --filter TEXT          only tests whose name contains it, e.g. the name of a failed one\n"
     "  --reduced              a short list, for slow tools\n"
-    "  --exhaustive           every key type for every index [four or five of twelve for those with "
+    "  --exhaustive           every key type for every index [three of twelve for those with "
     "options]\n"
     "  --shard I/N            every N-th of the indexes from the I-th (0 to N-1): N processes do the whole\n"
     "  --jobs N               threads that take the next index each, on devices of their own [1]\n"
