@@ -131,13 +131,14 @@ def hits_of(scale, most, step=2, option="hits"):
 
 # ---- Series
 
-def by_keys(series):
-    """The papers' sorted arrays, where a lookup matches several rows: one thread reads key by key, up to the first that does not qualify."""
-    def scans(spec):
+def arrays_that_scan(series):
+    """The papers' sorted arrays, where a lookup matches several rows: one thread reads key by key, up to the first that does
+    not qualify (RTIndeX, 4.9)."""
+    def scanning(spec):
         kind, _, options = spec.partition(":")
-        return f"array:ends=scan,scan_threads=1,{options}" if kind == "array" else spec
+        return ",".join(filter(None, ("array:ends=scan,scan_threads=1", options))) if kind == "array" else spec
 
-    return [Series(each.label, scans(each.spec), each.alone, each.fits, each.options) for each in series]
+    return [Series(each.label, scanning(each.spec), each.alone, each.fits, each.options) for each in series]
 
 
 # ---- Columns

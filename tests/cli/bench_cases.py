@@ -252,6 +252,7 @@ def experiments(keyray, device, folder):
     script = load("rtindex")
     assert script.least_squares([(1, 5), (2, 7), (4, 11)]) == (3, 2)
     assert script.least_squares([(1, 1), (2, 0)]) == (0.5, 0) and script.least_squares([(1, 1), (2, 4)])[0] == 0
+    assert [each.spec for each in script.OF_MANY if each.label == "SA"] == ["array:ends=scan,scan_threads=1,probes=as-is"]
     names = [experiment.name for experiment in script.EXPERIMENTS]
     assert len(set(names)) == len(names) and {"fig3a", "tab4", "fig18"} <= set(names)
     for line, code in (("list", 0), ("frob", 2), ("fig18 --build nowhere", 2)):

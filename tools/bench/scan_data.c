@@ -154,7 +154,7 @@ uint64_t bench_scan_constant(const workload *w, uint64_t i, uint32_t c)
     uint64_t at = n * w->selectivity / 10000;
     if (w->selectivity == BENCH_SCAN_RANDOM)
         at = kr_values_random(w->value_seed, i * BENCH_SCAN_COLUMNS + c) % n;
-    if (w->selectivity == 0 && !data.is_read) /* none: no index needs to look */
+    if (w->selectivity == 0 && !data.is_read) /* below 0 is no row, and no index has to look */
         return 0;
     if (at >= n && data.is_read) /* all but those with the highest value */
         return data.quantiles[c][n - 1];
