@@ -130,10 +130,11 @@ static uint64_t count_ends(const full_table *table, const kr_leaf *leaf)
     return full_as_interval(&codes, full_read_of(table, leaf)->type, &base, &span, &negate) ? 0 : 2 * codes.n;
 }
 
-/* Reading a line of memory less pays where few of its rows are wanted. */
-static uint32_t skips(const kr_device *device, const full_table *table, double selectivity)
+/* Reading a line of memory less pays where few of its rows are wanted, and a line has more of them the
+ * narrower they are: README.md has what was measured. `nbytes`: of a value of the narrowest column. */
+static uint32_t skips(const kr_device *device, const full_table *table, double selectivity, uint32_t nbytes)
 {
-    const double few = device->ops->is_host ? 1.0 / 1024 : 1.0 / 32;
+    const double few = device->ops->is_host ? 1.0 / 1024 : nbytes < 4 ? 1.0 / 32 : 2.0 / 5;
     if (table->logic == FULL_LOGIC_AND)
         return FULL_SKIPS_NOTHING;
     return table->logic == FULL_LOGIC_BRANCHING || selectivity <= few ? FULL_SKIPS_GROUPS : FULL_SKIPS_PARTS;
@@ -180,10 +181,21 @@ static void finish(kr_work *work, full_job *job)
 
 /* ---- A conjunction --------------------------------------------------------------------------- */
 
+/* Bytes of a value of the narrowest column that is read. */
+static uint32_t narrowest(const full_table *table, const kr_select *part)
+{
+    uint32_t least = 8;
+    for (uint32_t i = 0; i < part->n_leaves; ++i) {
+        const uint32_t nbytes = kr_type_nbytes(full_read_of(table, part->leaves[i])->type);
+        least = nbytes < least ? nbytes : least;
+    }
+    return least;
+}
+
 /* The leaves in ascending order of selectivity, which is `first` for the first of them. */
 static void order(const full_table *table, const kr_select *part, uint32_t *list, double *first)
 {
-    double shares[FULL_LEAVES];
+    double shares[FULL_LEAVES] = {1};
     for (uint32_t i = 0; i < part->n_leaves; ++i) {
         const double share = full_selectivity(table, part->leaves[i]);
         uint32_t at = i;
@@ -207,7 +219,7 @@ static void select_some(kr_work *work, const full_table *table, const kr_select 
     double first = 1;
     begin(work, &job, part->leaves, part->n_leaves, notes);
     order(table, part, list, &first);
-    job.params.skips = skips(work->device, table, first);
+    job.params.skips = skips(work->device, table, first, narrowest(table, part));
     for (uint32_t i = 0; i < part->n_leaves && kr_work_goes_on(work); ++i) {
         add_code(&job.params, i ? FULL_AND_LEAF : FULL_PUSH, i);
         add_leaf(&job, part->leaves[list[i]]);
@@ -309,7 +321,7 @@ int full_select_plan(kr_work *work, const full_table *table, const kr_plan *plan
     for (uint32_t i = 0; i < n; ++i)
         leaves[i] = plan->leaves + i;
     begin(work, &job, leaves, n, notes);
-    job.params.skips = skips(work->device, table, 1);
+    job.params.skips = skips(work->device, table, 1, 8);
     for (uint32_t i = 0; i < n && kr_work_goes_on(work); ++i)
         add_leaf(&job, leaves[i]);
     describe_plan(plan, text);
