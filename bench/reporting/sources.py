@@ -6,7 +6,8 @@
 
 A result is {"form", "work", "experiment", "source", "title", "note", "runs", "panels", "notes"}. A run is {"command", "began",
 "call", "commit", "version", "device", "description", "driver", "tracers", "repeat"}. A panel is {"title", "columns", "series",
-"points", "cells", "below"}, and "rivals" where there are any: {series: name and version}; a cell {"series", "point", "run",
+"points", "specs", "cells", "below"}, and "rivals" where there are any: {series: name and version}; "specs" has by series its
+spec, or {point: spec} where points have their own, as the command of the run names them; a cell {"series", "point", "run",
 "values"}: by column all repetitions, or the one number that a column has; or {"series", "point", "too_long"}. Nothing is left out without a Trouble that says so.
 """
 import collections
@@ -194,9 +195,19 @@ def panel_of(kept, panel, runs, heads, notes):
             notes.add(f"not shown: {cell['series']} {cell['point']}".rstrip() + f": {error}")
         cells.append(made)
     below = below_of(panel, found, notes)
-    return {"title": panel.title, "columns": [column.title for column in panel.columns], "cells": cells, "below": below,
-            **({"rivals": rivals} if rivals else {}),
+    return {"title": panel.title, "columns": [column.title for column in panel.columns], "specs": specs_of(panel), "cells": cells,
+            "below": below, **({"rivals": rivals} if rivals else {}),
             "series": [each.label for each in [*panel.lines, *panel.beside]], "points": [point.label for point in panel.points]}
+
+
+def specs_of(panel):
+    """By series of the script's panel: its spec, or by point where they differ. Series that have no spec are left out."""
+    made = {}
+    for each in panel.series:
+        at = {point.label: each.spec_at(point) for point in panel.points if each.spec and each.fits(point)}
+        if at:
+            made[each.label] = at if len(set(at.values())) > 1 else next(iter(at.values()))
+    return made | {each.label: each.spec for each in panel.beside}
 
 
 def lost(result):

@@ -141,6 +141,13 @@ class Folders(Case):
         self.assertEqual(troubles, [])
         self.assertEqual(results[0]["notes"], [])
         self.assertEqual(sources.calls_of(results[0]["runs"]), 2)  # it was cut off, and went on
+        self.assertEqual(results[0]["panels"][0]["specs"]["rx, paper"], "rx:preset=paper,probes=as-is")
+
+    def test_specs_by_point(self):
+        experiment = next(each for each in papers.script_of("lightweight").EXPERIMENTS if each.name == "fig20")
+        specs = sources.specs_of(experiment.panels(sources.sys_experiment().Scale(20, 10, True))[0])
+        self.assertEqual(specs["AO+PB+KS, best"], {"count 2^16": "pivot:k=5,probes=as-is", "count 2^20": "pivot:k=5,layout=aos,probes=as-is"})
+        self.assertEqual(specs["hash"], "hash")
 
     def test_mixed_commits_and_machines(self):
         results, _ = sources.collect([self.keep(("aaaa", "bbbb"), ("NVIDIA H200", "NVIDIA H100"))])

@@ -6,7 +6,8 @@
 enum { N = 64 * 1024, COLUMNS = 3, MOST = 1000 };
 
 /* Conditions a < below[0] and b < below[1] and c < below[2], of MOST. */
-static const uint32_t few[COLUMNS] = {5, 200, 600}, more[COLUMNS] = {350, 400, 600};
+static const uint32_t few[COLUMNS] = {5, 200, 600}, more[COLUMNS] = {350, 400, 600},
+                      most[COLUMNS] = {450, 500, 600};
 static uint32_t values[COLUMNS][N];
 
 /* Rows in groups of `size` of which one fits the first n columns. */
@@ -75,9 +76,11 @@ int main(int argc, char **argv)
     WORKS(kr_device_open(device_name, NULL, &device, &err));
     scan(device, "full:logic=and,zones=off,narrow=off", few, N);
     scan(device, "full:logic=branching,zones=off,narrow=off", few, is_cpu ? 32 : 4);
-    /* auto branches on a GPU, up to 2 of 5 rows, but not in copies of two bytes. */
+    /* auto branches on a GPU, up to 2 of 5 rows, in copies of two bytes up to 1 of 32. */
     scan(device, "full:logic=auto,zones=off,narrow=off", few, is_cpu ? 256 : 4);
     scan(device, "full:logic=auto,zones=off,narrow=off", more, is_cpu ? 256 : 4);
+    scan(device, "full:logic=auto,zones=off,narrow=off", most, 256);
+    scan(device, "full:logic=auto,zones=off,narrow=on", few, is_cpu ? 256 : 4);
     scan(device, "full:logic=auto,zones=off,narrow=on", more, 256);
     kr_device_close(device);
     return failures != 0;

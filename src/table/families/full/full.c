@@ -11,7 +11,8 @@ static const kr_option options[FULL_OPTIONS] = {
     [FULL_OPTION_LOGIC] =
         {"logic", KR_OPTION_CHOICE, "and|branching|auto", 0, 2, FULL_LOGIC_AUTO,
          "whether the next predicate reads rows that an earlier one ruled out. and: it reads all rows; "
-         "branching: it reads none of these; auto: branching if few rows are left"},
+         "branching: it reads none of these; auto: branching if few rows are left, on a GPU up to two "
+         "fifths"},
     [FULL_OPTION_ZONES] =
         {"zones", KR_OPTION_CHOICE, "on|off", 0, 1, FULL_ZONES_ON,
          "keep the lowest and highest value of each 1024 rows; where a column is clustered, rows need not "
@@ -401,7 +402,7 @@ static const kr_scan_family family = {.ops = &ops};
 extern const kr_kind kr_kind_full;
 const kr_kind kr_kind_full = {
     .name = "full",
-    .summary = "scans: every row is read, at the rate of the memory",
+    .summary = "scans: no index, columns are read at the rate of the memory",
     .source = "Lv et al., \"RTScan\", 3.1, as what scans are compared with",
     .capabilities = KR_CAN_SCAN,
     .n_options = FULL_OPTIONS,

@@ -1,4 +1,4 @@
-/* Kind `full`: every row is read. */
+/* Kind `full`: no index, columns are read. */
 #ifndef KEYRAY_TABLE_FAMILIES_FULL_FULL_H
 #define KEYRAY_TABLE_FAMILIES_FULL_FULL_H
 
