@@ -556,7 +556,7 @@ def find_device(keyray):
 
 def listing_of(experiments, without):
     width = max(len(each.name) for each in experiments)
-    lines = [f"  {each.name:{width}}  {each.source}: {each.title}" for each in experiments]
+    lines = [f"  {each.name:{width}}  {each.source}: {each.title}" + ("" if each.panels else f". {each.note}") for each in experiments]
     lines += [f"  {'-':{width}}  {each.source}: {each.why}" for each in without]
     return "\n".join(lines)
 

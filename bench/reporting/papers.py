@@ -78,7 +78,7 @@ def named_in(source, work):
         known = work.figures if sort == "Figure" else work.tables
         words = re.split(r"(, | and | to )", numbers)
         for i in range(0, len(words), 2):
-            if words[i] not in known:
+            if words[i] not in known or i and known.index(words[i]) <= known.index(words[i - 2]):
                 if i and words[i - 1] == ", ":  # the section
                     break
                 raise Wrong(f"{work.name}: no {sort.lower()} {words[i]} is in the list of bench/reporting/papers.py ({source!r})")

@@ -335,6 +335,9 @@ class Lists(unittest.TestCase):
         with self.assertRaises(papers.Wrong):
             papers.named_in("Figure 99, 3.2", papers.work_of("rtindex"))
 
+    def test_a_section_is_no_figure(self):
+        self.assertEqual(papers.named_in("Figure 20, 6", papers.work_of("lightweight")), [("Figure", "20")])
+
     def test_kept_results_are_whole(self):
         results, troubles = sources.collect([RESULTS])
         self.assertEqual(troubles, [])
