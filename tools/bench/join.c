@@ -44,7 +44,9 @@ const option_row bench_join_rows[] = {
      "without --chunk, the time does not include the build of the index",
      0, 0},
     {"sums", 0, 0, OPTION_FLAG, offsetof(bench_options, sums), NULL,
-     "for each probe add up the rows with its key (kr_join_sums), instead of making pairs", 0, 0},
+     "for each probe add up the rows with its key (kr_join_sums), instead of making pairs; with "
+     "the left side indexed as in Wu, section 4.3, Algorithm 6",
+     0, 0},
     {0},
 };
 
