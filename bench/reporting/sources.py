@@ -8,7 +8,8 @@ A result is {"form", "work", "experiment", "source", "title", "note", "runs", "p
 "call", "commit", "version", "device", "description", "driver", "tracers", "repeat"}. A panel is {"title", "columns", "series",
 "points", "specs", "cells", "below"}, and "rivals" where there are any: {series: name and version}; "specs" has by series its
 spec, or {point: spec} where points have their own, as the command of the run names them; a cell {"series", "point", "run",
-"values"}: by column all repetitions, or the one number that a column has; or {"series", "point", "too_long"}. Nothing is left out without a Trouble that says so.
+"values", "report"}: by column all repetitions, or the one number that a column has, and of its report what KEPT names (bytes, counters,
+seconds of phases; files of before 566c17e5 may lack it); or {"series", "point", "too_long"}. Nothing is left out without a Trouble that says so.
 """
 import collections
 import json
@@ -17,6 +18,7 @@ import pathlib
 import papers
 
 FORM = 1
+KEPT = ("footprint", "peak", "counters", "work", "build_phases", "lookup_phases", "update_phases", "scan_phases")
 
 # `bad`: not shown, since it is broken. Others are shown, with these words beside them.
 Trouble = collections.namedtuple("Trouble", "where what bad", defaults=[True])
@@ -186,6 +188,7 @@ def panel_of(kept, panel, runs, heads, notes):
                 made["run"] = place_of(head_of(file["report"], file["command"], file.get("began", ""), file.get("call", "")), heads)
                 made["values"] = {column.title: values for column in panel.columns
                                   if (values := values_of(column.get, run, column.times)) is not None}
+                made["report"] = {name: run[name] for name in KEPT if run.get(name)}
                 point = sys_experiment().BESIDE if cell["point"] == "beside" and panel.beside else cell["point"]
                 found[cell["series"], point] = run
                 if without_repetitions(run):

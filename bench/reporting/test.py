@@ -142,6 +142,7 @@ class Folders(Case):
         self.assertEqual(results[0]["notes"], [])
         self.assertEqual(sources.calls_of(results[0]["runs"]), 2)  # it was cut off, and went on
         self.assertEqual(results[0]["panels"][0]["specs"]["rx, paper"], "rx:preset=paper,probes=as-is")
+        self.assertEqual(results[0]["panels"][0]["cells"][0]["report"], {name: run_of("rx", [0.01])[name] for name in ("footprint", "peak")})
 
     def test_specs_by_point(self):
         experiment = next(each for each in papers.script_of("lightweight").EXPERIMENTS if each.name == "fig20")
