@@ -81,7 +81,8 @@ def named_in(source, work):
             if words[i] not in known or i and known.index(words[i]) <= known.index(words[i - 2]):
                 if i and words[i - 1] == ", ":  # the section
                     break
-                raise Wrong(f"{work.name}: no {sort.lower()} {words[i]} is in the list of bench/reporting/papers.py ({source!r})")
+                raise Wrong(f"{work.name}: {sort.lower()} {words[i]} is not in the list of bench/reporting/papers.py, or not after the one before "
+                            f"it ({source!r})")
             if i and words[i - 1] == " to ":
                 found += [(sort, number) for number in known[known.index(words[i - 2]) + 1:known.index(words[i])]]
             found.append((sort, words[i]))

@@ -7,9 +7,9 @@
 A result is {"form", "work", "experiment", "source", "title", "note", "runs", "panels", "notes"}. A run is {"command", "began",
 "call", "commit", "version", "device", "description", "driver", "tracers", "repeat"}. A panel is {"title", "columns", "series",
 "points", "specs", "cells", "below"}, and "rivals" where there are any: {series: name and version}; "specs" has by series its
-spec, or {point: spec} where points have their own, as the command of the run names them; a cell {"series", "point", "run",
+spec, or {point: spec} where points have their own, as the command of the run names it (in full where the script has changed since); a cell {"series", "point", "run",
 "values", "report"}: by column all repetitions, or the one number that a column has, and of its report what KEPT names (bytes, counters,
-seconds of phases; files of before 566c17e5 may lack it); or {"series", "point", "too_long"}. Nothing is left out without a Trouble that says so.
+seconds of phases; files kept at 566c17e5 or before may lack it); or {"series", "point", "too_long"}. Of a report of one's own there are neither specs nor "report". Nothing is left out without a Trouble that says so.
 """
 import collections
 import json
@@ -168,7 +168,7 @@ def sys_experiment():
 
 def panel_of(kept, panel, runs, heads, notes):
     """A panel of a result. `panel`: the script's, which has the columns; `heads`: of the result, which grow."""
-    cells, found, rivals = [], {}, {}
+    cells, found, rivals, specs = [], {}, {}, []
     for cell in kept["cells"]:
         made = {"series": cell["series"], "point": cell["point"]}
         try:
@@ -191,6 +191,8 @@ def panel_of(kept, panel, runs, heads, notes):
                 made["report"] = {name: run[name] for name in KEPT if run.get(name)}
                 point = sys_experiment().BESIDE if cell["point"] == "beside" and panel.beside else cell["point"]
                 found[cell["series"], point] = run
+                if cell.get("spec") and not cell.get("rival"):
+                    specs.append((cell["series"], cell["point"], short(panel, cell, file["command"], cell["spec"])))
                 if without_repetitions(run):
                     notes.add("no single repetitions: of each time only minimum, median and maximum are there")
         except Broken as error:
@@ -198,19 +200,25 @@ def panel_of(kept, panel, runs, heads, notes):
             notes.add(f"not shown: {cell['series']} {cell['point']}".rstrip() + f": {error}")
         cells.append(made)
     below = below_of(panel, found, notes)
-    return {"title": panel.title, "columns": [column.title for column in panel.columns], "specs": specs_of(panel), "cells": cells,
+    return {"title": panel.title, "columns": [column.title for column in panel.columns], "specs": specs_of(specs), "cells": cells,
             "below": below, **({"rivals": rivals} if rivals else {}),
             "series": [each.label for each in [*panel.lines, *panel.beside]], "points": [point.label for point in panel.points]}
 
 
-def specs_of(panel):
-    """By series of the script's panel: its spec, or by point where they differ. Series that have no spec are left out."""
+def short(panel, cell, command, full):
+    """The spec of a cell as its command names it; one whose script has changed since has all its options."""
+    of = next((each for each in [*panel.series, *panel.beside] if each.label == cell["series"]), None)
+    point = next((each for each in panel.points if each.label == cell["point"]), None)
+    asked = of and of.spec and (of.spec_at(point) if point else of.spec)
+    return asked if f"--index {asked} " in command + " " else full
+
+
+def specs_of(found):
+    """By series: its spec, or by point where they differ. `found`: [(series, point, spec)]."""
     made = {}
-    for each in panel.series:
-        at = {point.label: each.spec_at(point) for point in panel.points if each.spec and each.fits(point)}
-        if at:
-            made[each.label] = at if len(set(at.values())) > 1 else next(iter(at.values()))
-    return made | {each.label: each.spec for each in panel.beside}
+    for series, point, spec in found:
+        made.setdefault(series, {})[point] = spec
+    return {series: at if len(set(at.values())) > 1 else next(iter(at.values())) for series, at in made.items()}
 
 
 def lost(result):

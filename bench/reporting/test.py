@@ -141,14 +141,16 @@ class Folders(Case):
         self.assertEqual(troubles, [])
         self.assertEqual(results[0]["notes"], [])
         self.assertEqual(sources.calls_of(results[0]["runs"]), 2)  # it was cut off, and went on
-        self.assertEqual(results[0]["panels"][0]["specs"]["rx, paper"], "rx:preset=paper,probes=as-is")
+        self.assertEqual(results[0]["panels"][0]["specs"], {"rx": "rx"})  # as it ran: the script has another spec now
         self.assertEqual(results[0]["panels"][0]["cells"][0]["report"], {name: run_of("rx", [0.01])[name] for name in ("footprint", "peak")})
 
-    def test_specs_by_point(self):
-        experiment = next(each for each in papers.script_of("lightweight").EXPERIMENTS if each.name == "fig20")
-        specs = sources.specs_of(experiment.panels(sources.sys_experiment().Scale(20, 10, True))[0])
-        self.assertEqual(specs["AO+PB+KS, best"], {"count 2^16": "pivot:k=5,probes=as-is", "count 2^20": "pivot:k=5,layout=aos,probes=as-is"})
-        self.assertEqual(specs["hash"], "hash")
+    def test_specs_as_commands_name_them(self):
+        panel = next(each for each in papers.script_of("lightweight").EXPERIMENTS if each.name == "fig20").panels(
+            sources.sys_experiment().Scale(20, 10, True))[0]
+        cell = {"series": "AO+PB+KS, best", "point": "count 2^20"}
+        self.assertEqual(sources.short(panel, cell, "keyray bench --index pivot:k=5,layout=aos,probes=as-is", "full"), "pivot:k=5,layout=aos,probes=as-is")
+        self.assertEqual(sources.short(panel, cell, "keyray bench --index pivot:k=5,layout=aos", "full"), "full")
+        self.assertEqual(sources.specs_of([("a", "1", "x"), ("a", "2", "y"), ("b", "1", "x"), ("b", "2", "x")]), {"a": {"1": "x", "2": "y"}, "b": "x"})
 
     def test_mixed_commits_and_machines(self):
         results, _ = sources.collect([self.keep(("aaaa", "bbbb"), ("NVIDIA H200", "NVIDIA H100"))])
