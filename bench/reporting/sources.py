@@ -192,7 +192,7 @@ def panel_of(kept, panel, runs, heads, notes):
                 point = sys_experiment().BESIDE if cell["point"] == "beside" and panel.beside else cell["point"]
                 found[cell["series"], point] = run
                 if cell.get("spec") and not cell.get("rival"):
-                    specs.append((cell["series"], cell["point"], short(panel, cell, file["command"], cell["spec"])))
+                    specs.append((cell["series"], cell["point"], spec_as_asked(panel, cell, file["command"], cell["spec"])))
                 if without_repetitions(run):
                     notes.add("no single repetitions: of each time only minimum, median and maximum are there")
         except Broken as error:
@@ -205,8 +205,8 @@ def panel_of(kept, panel, runs, heads, notes):
             "series": [each.label for each in [*panel.lines, *panel.beside]], "points": [point.label for point in panel.points]}
 
 
-def short(panel, cell, command, full):
-    """The spec of a cell as its command names it; one whose script has changed since has all its options."""
+def spec_as_asked(panel, cell, command, full):
+    """The spec of a cell as the script and its command name it. If the script has changed since: `full`, that of the report."""
     of = next((each for each in [*panel.series, *panel.beside] if each.label == cell["series"]), None)
     point = next((each for each in panel.points if each.label == cell["point"]), None)
     asked = of and of.spec and (of.spec_at(point) if point else of.spec)

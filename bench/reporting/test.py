@@ -148,8 +148,8 @@ class Folders(Case):
         panel = next(each for each in papers.script_of("lightweight").EXPERIMENTS if each.name == "fig20").panels(
             sources.sys_experiment().Scale(20, 10, True))[0]
         cell = {"series": "AO+PB+KS, best", "point": "count 2^20"}
-        self.assertEqual(sources.short(panel, cell, "keyray bench --index pivot:k=5,layout=aos,probes=as-is", "full"), "pivot:k=5,layout=aos,probes=as-is")
-        self.assertEqual(sources.short(panel, cell, "keyray bench --index pivot:k=5,layout=aos", "full"), "full")
+        self.assertEqual(sources.spec_as_asked(panel, cell, "keyray bench --index pivot:k=5,layout=aos,probes=as-is", "full"), "pivot:k=5,layout=aos,probes=as-is")
+        self.assertEqual(sources.spec_as_asked(panel, cell, "keyray bench --index pivot:k=5,layout=aos", "full"), "full")
         self.assertEqual(sources.specs_of([("a", "1", "x"), ("a", "2", "y"), ("b", "1", "x"), ("b", "2", "x")]), {"a": {"1": "x", "2": "y"}, "b": "x"})
 
     def test_mixed_commits_and_machines(self):

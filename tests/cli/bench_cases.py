@@ -439,6 +439,8 @@ def experiments_counters(keyray, device, folder):
     (folder / "ncu").write_text(NCU)
     (folder / "ncu").chmod(0o755)
     line = f"modes updates small duplicates divergence reorder --build {pathlib.Path(keyray).parents[1]} --device {device} --ncu {folder}/ncu"
+    listed = subprocess.run([EXPERIMENTS / "counters", "list"], capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"^  (\S+)  ", listed, re.M) == list(load("counters").TABLES), listed
     done = subprocess.run([EXPERIMENTS / "counters", *line.split()], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and not done.stderr, done.stderr
     rows = {row[0]: row[1:] for row in (re.split("  +", line.strip()) for line in done.stdout.splitlines()) if len(row) > 2}

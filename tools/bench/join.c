@@ -44,8 +44,8 @@ const option_row bench_join_rows[] = {
      "without --chunk, the time does not include the build of the index",
      0, 0},
     {"sums", 0, 0, OPTION_FLAG, offsetof(bench_options, sums), NULL,
-     "for each probe add up the rows with its key (kr_join_sums), instead of making pairs; with "
-     "the left side indexed as in Wu, section 4.3, Algorithm 6",
+     "for each probe add up the rows with its key (kr_join_sums), instead of making pairs. With "
+     "--inverse on this is Algorithm 6 of the thesis on joins (4.3)",
      0, 0},
     {0},
 };

@@ -321,7 +321,7 @@ int full_select_plan(kr_work *work, const full_table *table, const kr_plan *plan
     for (uint32_t i = 0; i < n; ++i)
         leaves[i] = plan->leaves + i;
     begin(work, &job, leaves, n, notes);
-    job.params.skips = skips(work->device, table, 1, 8);
+    job.params.skips = skips(work->device, table, 1, 8); /* not few: any of its leaves may be wanted */
     for (uint32_t i = 0; i < n && kr_work_goes_on(work); ++i)
         add_leaf(&job, leaves[i]);
     describe_plan(plan, text);
